@@ -1,6 +1,6 @@
 //! Cells of recurrent networks.
 
-use ragged::{Device, Result, Row, ScannedRows, Tensor, opt, s};
+use ragged::{Device, RaggedTensor, Result, Row, ScannedRows, Tensor, opt, s};
 
 use super::common::devices_and_unfused_cpu;
 use super::{bits, dense, ragged_rows};
@@ -86,6 +86,47 @@ fn an_lstm_has_the_bits_of_a_loop() -> Result<()> {
             }
             assert_eq!(found, want, "{name}, reversed: {reversed}");
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_lstm_has_the_gradients_of_a_loop() -> Result<()> {
+    let lengths = [3, 0, 1, 4];
+    let width = 3;
+    let mut first: Option<Vec<Vec<u32>>> = None;
+    for (name, device) in devices_and_unfused_cpu() {
+        let w = Weights::new(2, width, device);
+        let x = ragged_rows(7, &lengths, 2, device);
+        let weights = ragged_rows(11, &lengths, width, device);
+        let start = || [dense(8, &[1, width], device), dense(9, &[1, width], device)];
+        let inputs = [x.clone(), w.input.clone(), w.state.clone(), w.bias.clone()];
+        let of = |all: &[Tensor]| Weights { input: all[1].clone(), state: all[2].clone(), bias: all[3].clone() };
+        let found = ragged::grad(
+            |all| (&scanned(&of(all), &all[0], width, start().into())?.outputs[0] * &weights)?.reduce_sum(..),
+            &inputs[..],
+        )?;
+        let want = ragged::grad(
+            |all| {
+                let mut total = RaggedTensor::from_nested([0.0f32], device)?.reduce_sum(..)?.into_erased();
+                for row in 0..lengths.len() {
+                    let of_row = weights.slice(s![row])?;
+                    for (k, h) in looped(&of(all), &all[0], row, width, start(), false)?.iter().enumerate() {
+                        total = total.add(&h.multiply(&of_row.slice(s![k..k + 1])?)?.reduce_sum(..)?)?;
+                    }
+                }
+                Ok(total)
+            },
+            &inputs[..],
+        )?;
+        let numbers = |x: &Tensor| bits(x).into_iter().map(f32::from_bits).collect::<Vec<f32>>();
+        for (k, (found, want)) in found.iter().zip(&want).enumerate() {
+            for (a, b) in numbers(found).iter().zip(numbers(want)) {
+                assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{name}, input {k}: {a} {b}");
+            }
+        }
+        let found: Vec<Vec<u32>> = found.iter().map(bits).collect();
+        assert_eq!(*first.get_or_insert(found.clone()), found, "{name}");
     }
     Ok(())
 }

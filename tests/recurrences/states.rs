@@ -153,3 +153,133 @@ fn equal_steps_are_one_plan() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn vectors_are_joined_and_divided() -> Result<()> {
+    for (name, device) in devices_and_unfused_cpu() {
+        let x = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![], vec![[5, 6]]], device)?.into_erased();
+        let start = RaggedTensor::from_nested([[10, 20, 30]], device)?;
+        // The state is shifted by one number, and ends with the first number of the element.
+        let out = x.scan_rows([&start], |states, x| {
+            let state = ragged::Row::concat(&[states[0].slice(s![1..])?, x.slice(s![..1])?], 0)?;
+            Ok((vec![state.clone()], vec![state.reverse(0)?]))
+        })?;
+        let want = "<ragged.RaggedTensor [[[1, 30, 20], [3, 1, 30]], [], [[5, 30, 20]]]>";
+        assert_eq!(out.outputs[0].to_string(), want, "{name}");
+        let last = "tensor([[30, 1, 3], [10, 20, 30], [20, 30, 5]], shape=(3, 3), dtype=i32)";
+        assert_eq!(out.states[0].to_string(), last, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn states_are_exchanged_and_stay() -> Result<()> {
+    for (name, device) in devices_and_unfused_cpu() {
+        let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], device)?;
+        let start: Vec<RaggedTensor<i32>> =
+            [10, 20, 30].into_iter().map(|n| RaggedTensor::from_nested([n], device)).collect::<Result<_>>()?;
+        let out = x.scan_rows(&start, |s, x| {
+            Ok((vec![s[1].clone(), s[0].clone(), s[2].clone()], vec![x.clone(), s[0].clone()]))
+        })?;
+        let all: Vec<String> = out.states.iter().chain(&out.outputs).map(ToString::to_string).collect();
+        let want = [
+            "tensor([20, 20], shape=(2,), dtype=i32)",
+            "tensor([10, 10], shape=(2,), dtype=i32)",
+            "tensor([30, 30], shape=(2,), dtype=i32)",
+            "<ragged.RaggedTensor [[1, 2, 3], [4]]>",
+            "<ragged.RaggedTensor [[10, 20, 10], [10]]>",
+        ];
+        assert_eq!(all, want, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn batches_without_elements_have_the_initial_states() -> Result<()> {
+    for (name, device) in devices_and_unfused_cpu() {
+        let x = super::ragged_rows(1, &[0, 0], 3, device);
+        let (start, w) = (super::dense(2, &[1, 3], device), super::dense(3, &[3, 3], device));
+        let out = x.scan_rows([&start], |states, x| {
+            let state = (&states[0].matmul(&w)? + x)?;
+            Ok((vec![state.clone()], vec![state.slice(s![..2])?]))
+        })?;
+        assert_eq!(out.outputs[0].shape(), [Some(2), None, Some(2)], "{name}");
+        assert_eq!(super::bits(&out.outputs[0]), [0u32; 0], "{name}");
+        let start = super::bits(&start);
+        assert_eq!(super::bits(&out.states[0]), [start.clone(), start].concat(), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn long_steps_are_recorded_in_linear_time() -> Result<()> {
+    let device = Device::cpu();
+    let x = RaggedTensor::from_nested([vec![0.25f32, 0.5], vec![0.75]], &device)?;
+    let start = RaggedTensor::from_nested([0.5f32], &device)?;
+    // The logistic map, so often that repeating each value in both of its readers would never end.
+    let rounds = 200;
+    let out = x.scan_rows([&start], |states, x| {
+        let mut state = (&(&states[0] + x)? * 0.5)?;
+        for _ in 0..rounds {
+            state = (&(&state * &(1.0 - &state)?)? * 3.5)?;
+        }
+        Ok((vec![state.clone()], vec![state]))
+    })?;
+    let mut want = Vec::new();
+    for row in [vec![0.25f32, 0.5], vec![0.75]] {
+        let mut state = 0.5f32;
+        for x in row {
+            state = (state + x) * 0.5;
+            (0..rounds).for_each(|_| state = state * (1.0 - state) * 3.5);
+            want.push(state.to_bits());
+        }
+    }
+    assert_eq!(super::bits(&out.outputs[0]), want);
+    Ok(())
+}
+
+#[test]
+fn conditions_hold_for_every_result() -> Result<()> {
+    for (name, device) in devices_and_unfused_cpu() {
+        let positive = |rows: [Vec<i32>; 2]| -> Result<Tensor> {
+            let x = RaggedTensor::from_nested(rows, device)?;
+            Ok(x.boolean_mask(&x.greater(0)?)?.into_erased())
+        };
+        let (a, b) = (positive([vec![1, -1], vec![2]])?, positive([vec![1, 1], vec![2]])?);
+        let zero = RaggedTensor::from_nested([0], device)?;
+        let out = Tensor::scan_rows_of(&[&a, &b], [&zero], |states, of| {
+            let sum = (&states[0] + &of[0])?;
+            Ok((vec![sum.clone()], vec![sum, (&of[1] * 2)?]))
+        })?;
+        for output in &out.outputs {
+            let error = output.to_host().expect_err("other rows").to_string();
+            assert!(error.starts_with("scan_rows_of: the tensors have different rows"), "{name}: {error}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn traced_programs_run_on_rows_of_other_lengths() -> Result<()> {
+    use ragged::{DType, Program, TensorSpec};
+    for (name, device) in devices_and_unfused_cpu() {
+        let start = super::dense(1, &[1, 2], device);
+        let step = |x: &Tensor| -> Result<Vec<Tensor>> {
+            let out = x.scan_rows([&start], |states, x| {
+                let state = (&(&states[0] * 0.5)? + x)?.tanh()?;
+                Ok((vec![state.clone()], vec![state]))
+            })?;
+            Ok([out.outputs, out.states].concat())
+        };
+        let spec = TensorSpec::new(DType::F32, [None, None, Some(2)]).ragged_rank(1);
+        let program = Program::trace(&[spec], |x| step(&x[0]))?;
+        for lengths in [&[3, 0, 2][..], &[1], &[0, 700, 1, 1], &[0]] {
+            let x = super::ragged_rows(5, lengths, 2, device);
+            let (found, want) = (program.run(&x)?, step(&x)?);
+            for (found, want) in found.iter().zip(&want) {
+                assert_eq!(super::bits(found), super::bits(want), "{name}: {lengths:?}");
+            }
+        }
+    }
+    Ok(())
+}

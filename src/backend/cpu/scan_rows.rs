@@ -25,7 +25,6 @@ use crate::graph::expr::ExprKind;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::{ScanRows, StageValue};
-use crate::graph::walk::for_each_expr;
 
 /// Most rows of a block.
 const ROWS: usize = 32;
@@ -63,12 +62,7 @@ impl CpuPrimitive for ScanRows<InPlan> {
         rows.sort_by_key(|row| Reverse(row.len));
         let blocks = rayon::current_num_threads() * BLOCKS_PER_CORE;
         let each = rows.len().div_ceil(blocks).clamp(1, ROWS);
-        let mut items = Vec::with_capacity(rows.len().div_ceil(each));
-        while !rows.is_empty() {
-            let rest = rows.split_off(each.min(rows.len()));
-            items.push(std::mem::replace(&mut rows, rest));
-        }
-        parallel::for_each(items, &|rows| loop_.run(rows));
+        parallel::for_each_chunk(&mut rows, each, &|_, rows| loop_.run(rows));
         Ok(())
     }
 }
@@ -125,19 +119,13 @@ fn templates(step: &Prepared, scan: &ScanRows<InPlan>) -> Option<Vec<StageTempla
             StageValue::Product { left, terms, .. } => (left, *terms),
         };
         let mut read: Vec<Expr> = Vec::new();
-        for_each_expr(e, &mut |e| {
-            if matches!(e.kind(), ExprKind::Register(..)) {
-                read.push(e.clone());
-            }
-        });
-        let given = read.iter().map(|e| {
-            let ExprKind::Register(register, at) = e.kind() else { return None };
-            let of = scan.width(register.number);
-            let columns = at.columns(width, of)?;
-            let is_whole = width == of && columns.iter().copied().eq(0..of);
-            Some(Given { register: register.number as usize, columns: (!is_whole).then_some(columns) })
-        });
-        let given = given.collect::<Option<Vec<Given>>>()?;
+        let mut given = Vec::new();
+        for (e, columns) in e.register_reads(width, |register| scan.width(register.number))? {
+            let ExprKind::Register(register, _) = e.kind() else { return None };
+            let is_whole = columns.iter().copied().eq(0..scan.width(register.number));
+            given.push(Given { register: register.number as usize, columns: (!is_whole).then_some(columns) });
+            read.push(e);
+        }
         let template = Arc::new(Template::new(step, &read, &[e]));
         Some(StageTemplate { template, given, width: width as usize, dtype: e.dtype() })
     };
@@ -154,7 +142,7 @@ impl CompiledStage<'_> {
     fn values(&self, elements: &[u32], registers: &[Encoded<'static>]) -> Encoded<'static> {
         let StageTemplate { given, width, dtype, .. } = self.of;
         let numbers = elements.len() * width;
-        let starts = elements.iter().map(|&element| element * *width as u32).collect();
+        let starts = elements.iter().map(|&element| element.wrapping_mul(*width as u32)).collect();
         let mut block = Block::sequences(&self.expr, starts, *width as u32);
         for (id, given) in given.iter().enumerate() {
             let register = &registers[given.register];
@@ -197,9 +185,9 @@ struct Loop<'a> {
 
 impl Loop<'_> {
     /// Computes the rows of a block, the longest first.
-    fn run(&self, mut rows: Vec<RowOutput<'_>>) {
+    fn run(&self, rows: &mut [RowOutput<'_>]) {
         let scan = self.scan;
-        let mut states = self.initial_states(&rows);
+        let mut states = self.initial_states(rows);
         let longest = rows.first().map_or(0, |row| row.len);
         for position in 0..longest {
             let active = rows.partition_point(|row| row.len > position);

@@ -206,7 +206,7 @@ impl<R: Handles> Expr<R> {
         self.0.depth
     }
     /// Number of operations on the longest path from the expression to a leaf, both included.
-    pub(in crate::graph) fn height(&self) -> u32 {
+    pub(crate) fn height(&self) -> u32 {
         self.0.height
     }
     /// Upper bound of the evaluation cost, in operations.

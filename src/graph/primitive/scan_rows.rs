@@ -135,6 +135,10 @@ impl Facts for ScanRows<InPlan> {
         }
         out
     }
+    /// Empty rows need no initial states.
+    fn skips(&self) -> bool {
+        true
+    }
     fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }

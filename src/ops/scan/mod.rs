@@ -4,4 +4,5 @@ pub(super) mod context_windows;
 pub(super) mod row_shift;
 pub(super) mod row_windows;
 pub(super) mod scan_rows;
+mod scanned;
 pub(super) mod scans;

@@ -5,7 +5,7 @@
 //!     │ Step::of        what depends on no state stays as it is: it is computed for all elements beforehand
 //!     ▼
 //! stages of a recurrence                        registers of one element
-//!     │ Step::flat      with the states before each element as an array
+//!     │ flat            with the states before each element as an array
 //!     ▼
 //! nodes of all elements at once                 outputs, and what is differentiated
 //! ```
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use before::states_before;
 pub(crate) use flat::flat;
-pub(crate) use step::Step;
+pub(crate) use step::{MOST_NUMBERS, Step};
 
 use crate::dtype::DType;
 use crate::error::Result;

@@ -14,6 +14,12 @@ use crate::graph::walk::{for_each_expr, for_each_node};
 /// Cost up to which a map is repeated in each of its readers.
 const CHEAP: u32 = 4;
 
+/// Greatest height of an expression that is repeated in its only reader.
+const HIGH: u32 = 64;
+
+/// Most numbers of a register, and most terms of a product.
+pub(crate) const MOST_NUMBERS: u32 = 1 << 16;
+
 /// The stages of a step.
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -43,6 +49,7 @@ impl Step {
             dependent: order.iter().map(Node::digest).collect(),
             reads: reads(&order, results),
             registers: DigestMap::default(),
+            repeated: DigestMap::default(),
             widths: widths.to_vec(),
             step: Self { stages: Vec::new(), results: Vec::new(), asserts: Vec::new() },
         };
@@ -108,6 +115,8 @@ struct Recording<'a> {
     reads: DigestMap<u32>,
     /// The register of each node that has one.
     registers: DigestMap<u32>,
+    /// The expressions over registers of the other nodes, which their readers repeat.
+    repeated: DigestMap<Expr>,
     /// Numbers of each register.
     widths: Vec<u32>,
     step: Step,
@@ -129,11 +138,13 @@ impl Recording<'_> {
         }
         let Some(recipe) = node.recipe() else { return Err(self.refused(node, "was computed in the step")) };
         match &*recipe {
-            Recipe::Map(map) if self.is_repeated(node, &map.value) && !is_result => Ok(()),
             Recipe::Map(map) => {
                 let width = self.width(node)?;
                 let value = self.converted(node, &map.value, width)?;
-                self.push(node, width, StageValue::Map(value));
+                if is_result || !self.is_repeated(node, &value) {
+                    return self.push(node, width, StageValue::Map(value));
+                }
+                self.repeated.insert(node.digest(), value);
                 Ok(())
             }
             Recipe::Product(product) => self.add_product(node, product),
@@ -144,7 +155,8 @@ impl Recording<'_> {
     /// Whether a map is computed where it is read.
     fn is_repeated(&self, node: &Node, value: &Expr) -> bool {
         let reads = self.reads.get(&node.digest()).copied().unwrap_or(0);
-        (reads <= 1 || value.cost() <= CHEAP) && !value.has_conditions()
+        let is_small = reads <= 1 && value.height() <= HIGH || value.cost() <= CHEAP;
+        is_small && !value.has_conditions()
     }
 
     fn add_product(&mut self, node: &Node, product: &Product) -> Result<()> {
@@ -163,15 +175,19 @@ impl Recording<'_> {
         }
         let left = self.converted(node, left, terms)?;
         let [_, transposed] = product.transposed;
-        self.push(node, width, StageValue::Product { left, right: right.clone(), terms, transposed });
-        Ok(())
+        self.push(node, width, StageValue::Product { left, right: right.clone(), terms, transposed })
     }
 
-    fn push(&mut self, node: &Node, width: u32, value: StageValue) {
+    fn push(&mut self, node: &Node, width: u32, value: StageValue) -> Result<()> {
+        let terms = if let StageValue::Product { terms, .. } = &value { *terms } else { 1 };
+        if width.max(terms) > MOST_NUMBERS || self.widths.len() >= MOST_NUMBERS as usize {
+            return Err(self.refused(node, &format!("has more than {MOST_NUMBERS} numbers per element")));
+        }
         let register = self.widths.len() as u32;
         self.registers.insert(node.digest(), register);
         self.widths.push(width);
         self.step.stages.push(Stage { width, value });
+        Ok(())
     }
 
     /// The register that holds a result: of its own, or of a stage that copies what depends on no state.
@@ -180,7 +196,7 @@ impl Recording<'_> {
             return Ok(register);
         }
         let width = self.width(result)?;
-        self.push(result, width, StageValue::Map(Expr::load(result, Expr::index())));
+        self.push(result, width, StageValue::Map(Expr::load(result, Expr::index())))?;
         Ok(self.widths.len() as u32 - 1)
     }
 
@@ -196,12 +212,6 @@ impl Recording<'_> {
         let out = self.substituted(e, &mut DigestMap::default());
         let mut fault = None;
         for_each_expr(&out, &mut |e| match e.kind() {
-            ExprKind::Register(register, at) => {
-                let of = self.widths[register.number as usize];
-                if at.columns(width, of).is_none() {
-                    fault.get_or_insert("does not treat each element alone");
-                }
-            }
             ExprKind::RowOf(n, _) | ExprKind::Within(n, ..) | ExprKind::Load(n, _)
                 if self.dependent.contains(&n.digest()) =>
             {
@@ -209,6 +219,9 @@ impl Recording<'_> {
             }
             _ => {}
         });
+        if fault.is_none() && out.register_reads(width, |register| self.widths[register.number as usize]).is_none() {
+            fault = Some("does not treat each element alone");
+        }
         match fault {
             None => Ok(out),
             Some(why) => Err(self.refused(node, why)),
@@ -229,8 +242,8 @@ impl Recording<'_> {
             ExprKind::Load(n, at) if self.dependent.contains(&n.digest()) => {
                 if let Some(&number) = self.registers.get(&n.digest()) {
                     out = Expr::register(Register { scan: 0, number }, n.dtype(), at.in_program());
-                } else if let Some(Recipe::Map(map)) = n.recipe().as_deref() {
-                    out = self.substituted(&map.value, &mut DigestMap::default()).at(&at.in_program());
+                } else if let Some(repeated) = self.repeated.get(&n.digest()) {
+                    out = repeated.at(&at.in_program());
                 }
             }
             _ => {}
@@ -259,7 +272,7 @@ pub(super) fn numbers_per_element(numbers: &Extent, elements: &Extent) -> Option
     let mut size: Size = numbers.size().clone();
     while size != *elements.size() {
         let Some(SizeKind::Op(SizeOp::Mul, a, b)) = size.kind() else { break };
-        let (next, by) = match (a.as_const(), b.as_const()) {
+        let (next, by) = match (a.as_known(), b.as_known()) {
             (_, Some(by)) => (a.clone(), by),
             (Some(by), _) => (b.clone(), by),
             _ => break,

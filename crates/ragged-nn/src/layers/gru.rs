@@ -32,6 +32,7 @@ use crate::variables::Variables;
 pub struct Gru {
     name: String,
     units: usize,
+    has_bias: bool,
     is_backwards: bool,
 }
 
@@ -39,7 +40,13 @@ pub struct Gru {
 impl Gru {
     /// A layer of that name, with so many numbers in its state.
     pub fn new(name: impl Into<String>, units: usize) -> Self {
-        Self { name: name.into(), units, is_backwards: false }
+        Self { name: name.into(), units, has_bias: true, is_backwards: false }
+    }
+
+    /// Leaves the bias out.
+    #[must_use]
+    pub fn without_bias(self) -> Self {
+        Self { has_bias: false, ..self }
     }
 }
 
@@ -58,14 +65,20 @@ impl Recurrent for Gru {
         };
         let kernel = made("kernel", &[width, 3 * units], Initializer::GlorotUniform)?;
         let recurrent = made("recurrent_kernel", &[units, 3 * units], Initializer::Orthogonal)?;
-        let bias = made("bias", &[2, 3 * units], Initializer::Zeros)?;
-        let (of_input, of_state) = (bias.slice(s![0])?, bias.slice(s![1])?);
-        let a = x.matmul(&kernel)?.add(&of_input)?;
+        let (mut a, mut of_state) = (x.matmul(&kernel)?, None);
+        if self.has_bias {
+            let bias = made("bias", &[2, 3 * units], Initializer::Zeros)?;
+            a = a.add(&bias.slice(s![0])?)?;
+            of_state = Some(bias.slice(s![1])?);
+        }
         a.scan_rows(initial(states, self.is_backwards), |states, a| {
             let [h] = states else {
                 return Err(argument(OP, format!("layer {name:?} has the state h, but is given {}", states.len())));
             };
-            let b = (&h.matmul(&recurrent)? + &of_state)?;
+            let mut b = h.matmul(&recurrent)?;
+            if let Some(bias) = &of_state {
+                b = (&b + bias)?;
+            }
             let part = |of: &ragged::Row, k: usize| of.slice(s![(k * units) as i64..((k + 1) * units) as i64]);
             let z = (&part(a, 0)? + &part(&b, 0)?)?.sigmoid()?;
             let r = (&part(a, 1)? + &part(&b, 1)?)?.sigmoid()?;

@@ -33,6 +33,7 @@ use crate::variables::Variables;
 pub struct Lstm {
     name: String,
     units: usize,
+    has_bias: bool,
     is_backwards: bool,
 }
 
@@ -40,7 +41,13 @@ pub struct Lstm {
 impl Lstm {
     /// A layer of that name, with so many numbers in its states.
     pub fn new(name: impl Into<String>, units: usize) -> Self {
-        Self { name: name.into(), units, is_backwards: false }
+        Self { name: name.into(), units, has_bias: true, is_backwards: false }
+    }
+
+    /// Leaves the bias out.
+    #[must_use]
+    pub fn without_bias(self) -> Self {
+        Self { has_bias: false, ..self }
     }
 }
 
@@ -59,8 +66,10 @@ impl Recurrent for Lstm {
         };
         let kernel = made("kernel", &[width, 4 * units], Initializer::GlorotUniform)?;
         let recurrent = made("recurrent_kernel", &[units, 4 * units], Initializer::Orthogonal)?;
-        let bias = made("bias", &[4 * units], Initializer::UnitForgetBias)?;
-        let z = x.matmul(&kernel)?.add(&bias)?;
+        let mut z = x.matmul(&kernel)?;
+        if self.has_bias {
+            z = z.add(&made("bias", &[4 * units], Initializer::UnitForgetBias)?)?;
+        }
         z.scan_rows(initial(states, self.is_backwards), |states, z| {
             let [h, c] = states else { return Err(two_states(name, states.len())) };
             let z = (z + &h.matmul(&recurrent)?)?;

@@ -6,4 +6,5 @@ mod files;
 mod keras;
 mod layers;
 mod plans;
+mod recurrent;
 mod text;

@@ -125,8 +125,7 @@ fn joins(stage: &Stage<InPlan>, phase: &Phase) -> bool {
     let mut fits = stage.width == phase.width;
     let is_map = matches!(stage.value, StageValue::Map(_));
     for_each_register(stage, &mut |number, at| {
-        let is_own = || at.is_index() || at.columns(stage.width, phase.width) == Some((0..stage.width).collect());
-        fits &= !phase.registers.contains(&number) || (is_map && is_own());
+        fits &= !phase.registers.contains(&number) || (is_map && at.is_own_position());
     });
     fits
 }

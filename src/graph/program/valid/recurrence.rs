@@ -19,6 +19,8 @@ impl Program {
         };
         let all = p.states.iter().map(|&width| u64::from(width)).sum::<u64>();
         holds(all == u64::from(p.on.inner) && all > 0, || format!("states of {all} numbers, not {}", p.on.inner))?;
+        let fits = p.states.iter().all(|width| (1..=MOST).contains(width)) && dtype.computes_in() == dtype;
+        holds(fits && dtype != DType::Bool, || format!("states of {:?} numbers of {dtype}", p.states))?;
         holds(p.next.len() == p.states.len(), || format!("{} states of {}", p.next.len(), p.states.len()))?;
         holds(p.stages.len() < MOST as usize, || format!("{} stages", p.stages.len()))?;
         let mut dtypes = vec![dtype; p.states.len()];
