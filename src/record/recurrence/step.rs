@@ -4,7 +4,7 @@ use super::Placeholders;
 use crate::error::Result;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind, Register};
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::{Node, Product, Recipe};
 use crate::graph::primitive::{Stage, StageValue};
 use crate::graph::recorder::Recorder;
@@ -271,13 +271,18 @@ pub(super) fn numbers_per_element(numbers: &Extent, elements: &Extent) -> Option
     let mut factor: u32 = 1;
     let mut size: Size = numbers.size().clone();
     while size != *elements.size() {
-        let Some(SizeKind::Op(SizeOp::Mul, a, b)) = size.kind() else { break };
+        let Some(SizeKind::Op(op, a, b)) = size.kind() else { break };
         let (next, by) = match (a.as_known(), b.as_known()) {
             (_, Some(by)) => (a.clone(), by),
             (Some(by), _) => (b.clone(), by),
             _ => break,
         };
-        factor = factor.checked_mul(by)?;
+        match op {
+            SizeOp::Mul => factor = factor.checked_mul(by)?,
+            // No array is longer.
+            SizeOp::Min if by == upper_bound(u64::MAX) => {}
+            _ => break,
+        }
         size = next;
     }
     if size == *elements.size() {

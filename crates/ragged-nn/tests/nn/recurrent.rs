@@ -110,7 +110,7 @@ fn a_layer_of_both_directions_is_trained_with_equal_bits() -> Result<()> {
         let mut v = Variables::new(&device, Seed(7));
         let x = rows(&device)?;
         let labels = RaggedTensor::from_nested([[0.0f32], [0.5], [-0.5], [1.0]], &device)?.into_erased();
-        let mut step = Training::trace(&mut v, [&x, &labels], RmsProp::default(), |v, [x, labels]| {
+        let mut step = Training::trace(&mut v, [&x, &labels], RmsProp::new(0.02), |v, [x, labels]| {
             let both = Bidirectional::new("both", |name| Lstm::new(name, 4).without_bias()).call(v, x)?;
             mean_squared_error(&Dense::new("out", 1).call(v, &both)?, labels)
         })?;
