@@ -234,11 +234,15 @@ mod tests {
         let (element, column) = (i().div(u(3)), i().rem(u(3)));
         let both = column.clone().lt(u(2)).select(read(element.mul(u(2)).add(column)), Expr::scalar(0.0f32));
         assert_eq!(columns(&both, 3, 2), Some(vec![0, 1, 0]));
-        // What a slice gives back: columns 2 and 3 of five. Before them, the difference is in the element before.
-        let offset = i().sub(u(2));
-        let (element, column) = (offset.clone().div(u(5)), offset.rem(u(5)));
-        let back = column.clone().lt(u(2)).select(read(element.mul(u(2)).add(column)), Expr::scalar(0.0f32));
-        assert_eq!(columns(&back, 5, 2), Some(vec![0, 0, 0, 1, 0]));
+        // What a slice gives back: columns 1 and 2 of four. Before them, the difference is in the element before.
+        let back = |of: u32, from: u32| {
+            let offset = i().sub(u(from));
+            let (element, column) = (offset.clone().div(u(of)), offset.rem(u(of)));
+            column.clone().lt(u(2)).select(read(element.mul(u(2)).add(column)), Expr::scalar(0.0f32))
+        };
+        assert_eq!(columns(&back(4, 1), 4, 2), Some(vec![0, 0, 1, 0]));
+        // Of five, the second column of the first element: -1 wraps to a multiple of five.
+        assert_eq!(columns(&back(5, 2), 5, 2), None);
     }
 
     #[test]
