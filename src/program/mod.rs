@@ -1,5 +1,6 @@
 //! Programs: a computation that is recorded once and run on any tensors that fit.
 
+mod gradient;
 mod layout;
 mod parts;
 mod run;
@@ -109,8 +110,9 @@ struct Captured {
 }
 
 impl Captured {
+    /// The array on a device; within a trace, which takes arrays of any device, as it is.
     fn on(&self, backend: &BackendRef) -> Result<Node> {
-        if self.node.backend().id() == backend.id() {
+        if backend.id() == OF_TRACES || self.node.backend().id() == backend.id() {
             return Ok(self.node.clone());
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
