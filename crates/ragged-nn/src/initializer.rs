@@ -25,7 +25,7 @@ const BELOW_MINUS_TWO: f64 = 0.022_750_131_948_179_21;
 /// ```
 ///
 /// Source: `keras.initializers`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Initializer {
     /// Zeros.
@@ -62,7 +62,7 @@ impl Initializer {
     /// The first value of the variable of that name.
     #[track_caller]
     pub(crate) fn value(
-        self,
+        &self,
         op: &'static str,
         name: &str,
         seed: Seed,
@@ -74,6 +74,9 @@ impl Initializer {
         if dtype == DType::Str || is_random && !dtype.is_float() {
             return Err(argument(op, format!("variable {name:?}: {self:?} gives no values of {dtype}")));
         }
+        if let Some(what) = self.fault() {
+            return Err(argument(op, format!("variable {name:?}: {self:?}: {what}")));
+        }
         let limit = u64::from(u32::MAX) - 1;
         let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d as u64)).filter(|&n| n <= limit);
         let Some(count) = count.and_then(|n| usize::try_from(n).ok()) else {
@@ -82,7 +85,7 @@ impl Initializer {
         let uniform = |low: f64, high: f64| -> Vec<f64> {
             random::uniform(random::key(seed, name), count).into_iter().map(|u| low + u * (high - low)).collect()
         };
-        let values = match self {
+        let values = match *self {
             Self::Zeros => vec![0.0; count],
             Self::Ones => vec![1.0; count],
             Self::Constant(x) => vec![x; count],
@@ -111,6 +114,21 @@ impl Initializer {
         };
         // The CPU rounds to every dtype, also for devices without f64.
         HostTensor::dense(shape, HostValues::F64(values)).to_device(&Device::cpu())?.cast(dtype)?.to_device(device)
+    }
+}
+
+impl Initializer {
+    /// What is wrong with the numbers of a distribution.
+    fn fault(&self) -> Option<&'static str> {
+        match *self {
+            Self::Uniform { low, high } if !(high - low).is_finite() || low > high => {
+                Some("the bounds must be finite, and `low` at most `high`")
+            }
+            Self::TruncatedNormal { mean, std } if !mean.is_finite() || !std.is_finite() || std < 0.0 => {
+                Some("the mean must be finite, and the standard deviation finite and at least 0")
+            }
+            _ => None,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ fn list(of: &Value) -> &[Value] {
 const SHAPES: [&[usize]; 2] = [&[3], &[2, 2]];
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// Runs the steps of an optimiser: the loss is the sum of products of variables and given gradients.
+/// Runs the steps of an optimizer: the loss is the sum of products of variables and given gradients.
 fn check(name: &str, optimizer: &(impl Optimizer + Clone)) -> Result<()> {
     let fixture = fixture();
     let expected = list(&fixture["optimizers"][name]);
@@ -97,7 +97,7 @@ fn clipped_gradients_have_keras_values() -> Result<()> {
 type Loss = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
 const LOSSES: [(&str, Loss); 4] = [
-    ("binary_cross_entropy", |x, y| ragged_nn::binary_cross_entropy(x, y)),
+    ("binary_cross_entropy", |x, y| ragged_nn::binary_cross_entropy_with_logits(x, y)),
     ("mean_squared_error", |x, y| ragged_nn::mean_squared_error(x, y)),
     ("categorical_cross_entropy", |x, y| ragged_nn::categorical_cross_entropy(x, y)),
     ("sparse_categorical_cross_entropy", |x, y| ragged_nn::sparse_categorical_cross_entropy(x, y)),

@@ -5,6 +5,8 @@ mod errors;
 mod files;
 mod keras;
 mod layers;
+mod options;
 mod plans;
 mod recurrent;
+mod state;
 mod text;
