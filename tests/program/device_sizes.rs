@@ -36,7 +36,7 @@ const FUNCTIONS: &[(&str, fn(&Tensor, &Tensor) -> Result<Tensor>)] = &[
     ("top_k", |_, v| Tensor::stack(&[v, v], 0)?.reduce_min(1)),
     ("unique", |_, v| v.unique(0)),
     ("gather", |_, v| v.gather(&v.argsort(0)?)),
-    ("windows", |_, v| v.slice(s![1..-1])?.reduce_sum(0)),
+    ("after the first", |_, v| v.slice(s![1..])?.reduce_sum(0)),
     ("size", |x, v| v.multiply(2.0f32)?.add(&x.reduce_sum(..)?)?.reduce_sum(0)),
 ];
 
