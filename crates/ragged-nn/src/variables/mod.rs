@@ -127,7 +127,9 @@ impl Variables {
         let mut state = self.state();
         let count = count.min(state.all.len());
         let removed = state.all.split_off(count);
-        removed.iter().for_each(|variable| drop(state.positions.remove(&variable.name)));
+        for variable in &removed {
+            state.positions.remove(&variable.name);
+        }
     }
 
     /// The same variables, for the function of a training step.
