@@ -8,5 +8,6 @@ mod layers;
 mod options;
 mod plans;
 mod recurrent;
+mod sentences;
 mod state;
 mod text;
