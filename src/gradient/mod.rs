@@ -24,11 +24,14 @@ mod product;
 mod recurrence;
 mod reverse;
 mod rows;
+mod rows_gradient;
 mod rows_ref;
 mod scalar;
 mod scan;
 mod sized;
 mod strided;
+mod unique_rows;
 mod value_and_grad;
 
+pub use rows_gradient::{Gradient, RowsGradient, sparse_value_and_grad};
 pub use value_and_grad::{grad, value_and_grad};

@@ -1,6 +1,7 @@
 //! Gradients of functions.
 
-use super::reverse::cotangents;
+use super::reverse::{Total, totals};
+use super::rows_gradient::{Gradient, RowsGradient};
 use super::scalar::{number, zero};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
@@ -55,7 +56,16 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<V>,
     at: impl TensorSet,
 ) -> Result<(V, Vec<Tensor>)> {
-    of_function("value_and_grad", f, &at.tensors())
+    let (value, gradients) = of_function("value_and_grad", f, &at.tensors(), false)?;
+    Ok((value, dense(gradients)))
+}
+
+fn dense(gradients: Vec<Gradient>) -> Vec<Tensor> {
+    let tensor = |gradient| match gradient {
+        Gradient::Dense(gradient) => gradient,
+        Gradient::Rows(_) => unreachable!("bug: rows where none are asked for"),
+    };
+    gradients.into_iter().map(tensor).collect()
 }
 
 /// The gradient of a function of tensors: the derivative of its value by each element of each tensor.
@@ -82,15 +92,17 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
 /// Source: `jax.grad`.
 #[track_caller]
 pub fn grad<V: AsRef<Tensor>>(f: impl FnOnce(&[Tensor]) -> Result<V>, at: impl TensorSet) -> Result<Vec<Tensor>> {
-    Ok(of_function("grad", f, &at.tensors())?.1)
+    Ok(dense(of_function("grad", f, &at.tensors(), false)?.1))
 }
 
+/// The value and the gradients of a function; of rows alone where possible, if `of_rows`.
 #[track_caller]
-fn of_function<V: AsRef<Tensor>>(
+pub(super) fn of_function<V: AsRef<Tensor>>(
     op: &'static str,
     f: impl FnOnce(&[Tensor]) -> Result<V>,
     at: &[&Tensor],
-) -> Result<(V, Vec<Tensor>)> {
+    of_rows: bool,
+) -> Result<(V, Vec<Gradient>)> {
     let location = caller();
     let entered = Scope::enter();
     let (mut leaves, mut inputs) = (Vec::new(), Vec::new());
@@ -119,16 +131,20 @@ fn of_function<V: AsRef<Tensor>>(
     let mut gradients = Vec::with_capacity(at.len());
     // The conditions of the value are those of its gradient.
     let conditions: Vec<Node> = Some(&result).filter(|result| result.is_fallible()).cloned().into_iter().collect();
-    for (x, gradient) in at.iter().zip(cotangents(rec, vec![(result, one)], &leaves)?) {
+    for (x, gradient) in at.iter().zip(totals(rec, vec![(result, one)], &leaves, of_rows)?) {
         let gradient = match gradient {
-            Some(gradient) if conditions.is_empty() => gradient,
-            Some(gradient) => rec.map(x.count()?, Expr::load(&gradient, Expr::index()), &conditions),
+            Some(Total::Rows(rows)) => {
+                gradients.push(Gradient::Rows(RowsGradient::new(rec, x, rows, &conditions)?));
+                continue;
+            }
+            Some(Total::Dense(gradient)) if conditions.is_empty() => gradient,
+            Some(Total::Dense(gradient)) => rec.map(x.count()?, Expr::load(&gradient, Expr::index()), &conditions),
             None => {
                 let rec = Recorder { backend: x.backend(), ..rec };
                 rec.map(x.count()?, zero(x.dtype()), &[])
             }
         };
-        gradients.push(x.with_value_node(gradient)?);
+        gradients.push(Gradient::Dense(x.with_value_node(gradient)?));
     }
     Ok((value, gradients))
 }

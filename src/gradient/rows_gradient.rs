@@ -1,0 +1,112 @@
+//! Gradients of tables that look-ups read, as the rows that are used.
+
+use super::unique_rows::UniqueRows;
+use super::value_and_grad::of_function;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
+use crate::shape::Dims;
+use crate::tensor::{Tensor, TensorSet, Values};
+
+/// The gradient of a tensor, by [`sparse_value_and_grad`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Gradient {
+    /// The derivatives by all elements: a tensor of the shape and the dtype of the one that it is the gradient of.
+    Dense(Tensor),
+    /// The derivatives by the rows of a table that are used. Those by other rows are 0.
+    Rows(RowsGradient),
+}
+
+/// The derivatives by the rows of a table that a look-up uses.
+///
+/// Source: `tf.IndexedSlices`, with unique indices.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RowsGradient {
+    /// The numbers of the rows that are used, of u32: ascending, each once. Only the device knows how many.
+    pub ids: Tensor,
+    /// The derivatives: a row per id, with the dimensions of the table below the outermost and its dtype.
+    pub rows: Tensor,
+}
+
+/// Conversions.
+impl Gradient {
+    /// The gradient as a tensor of the shape of `of`, the tensor that it is the gradient of.
+    ///
+    /// # Errors
+    /// A tensor of another shape, dtype or device.
+    ///
+    /// # Cost
+    /// None for a dense gradient; else zeros, in which the rows are written.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, sparse_value_and_grad};
+    /// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+    /// let ids = RaggedTensor::from_nested([999], &Device::cpu())?;
+    /// let (_, of) = sparse_value_and_grad(|x| x[0].embedding_lookup(&ids)?.reduce_sum(..), [&table])?;
+    /// let dense = of[0].to_dense(&table)?;
+    /// assert_eq!(dense.slice(ragged::s![998..])?.to_string(), "tensor([[0.0, 0.0], [1.0, 1.0]], shape=(2, 2), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_dense(&self, of: &impl AsRef<Tensor>) -> Result<Tensor> {
+        match self {
+            Self::Dense(gradient) => Ok(gradient.clone()),
+            Self::Rows(of_rows) => of.as_ref().zeros_like()?.update_rows(&of_rows.ids, &of_rows.rows),
+        }
+    }
+}
+
+impl RowsGradient {
+    pub(super) fn new(rec: Recorder<'_>, table: &Tensor, of: UniqueRows, conditions: &[Node]) -> Result<Self> {
+        let UniqueRows { count, ids, rows, width } = of;
+        let ids = match conditions {
+            [] => ids,
+            _ => rec.map(count.clone(), Expr::load(&ids, Expr::index()), conditions),
+        };
+        let rows = rec.map(rec.times(&count, width)?, rows, conditions);
+        let tensor =
+            |inner: Dims, node| Tensor::new(rec.backend, Vec::new(), Some(count.clone()), inner, Values::Numbers(node));
+        Ok(Self { ids: tensor(Vec::<u32>::new().into(), ids)?, rows: tensor(table.inner().clone(), rows)? })
+    }
+}
+
+/// The value of a function of tensors, and its gradients: of the rows that are used alone, for tables that the function
+/// looks up rows of.
+///
+/// As [`value_and_grad`](crate::value_and_grad), whose page says what `f` may do. The gradient of a dense tensor of which the
+/// function reads rows by integer data, once, as [`embedding_lookup`](Tensor::embedding_lookup) and
+/// [`gather`](Tensor::gather) of axis 0 do, is [`Gradient::Rows`]. A tensor that is read more than once or in another way, or
+/// of at most 512 numbers, has a [`Gradient::Dense`].
+///
+/// The cotangents of a row are added up in the order of its uses, with the bits of the dense gradient.
+///
+/// # Errors
+/// As [`value_and_grad`](crate::value_and_grad).
+///
+/// # Cost
+/// A gradient of rows costs a sort of the ids and passes over the ids and their rows: nothing in the number of rows of the
+/// table. No wait, besides those of `f`.
+///
+/// ```
+/// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+/// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+/// let ids = RaggedTensor::from_nested([vec![7, 3], vec![], vec![7]], &Device::cpu())?;
+/// let (value, gradients) = sparse_value_and_grad(|x| x[0].embedding_lookup(&ids)?.reduce_sum(..), [&table])?;
+/// assert_eq!(value.to_string(), "tensor(4.5, shape=(), dtype=f32)");
+/// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+/// assert_eq!(of.ids.to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
+/// assert_eq!(of.rows.to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `jax.experimental.sparse.value_and_grad`; `tf.GradientTape` with `tf.IndexedSlices`.
+#[track_caller]
+pub fn sparse_value_and_grad<V: AsRef<Tensor>>(
+    f: impl FnOnce(&[Tensor]) -> Result<V>,
+    at: impl TensorSet,
+) -> Result<(V, Vec<Gradient>)> {
+    of_function("sparse_value_and_grad", f, &at.tensors(), true)
+}
