@@ -3,7 +3,6 @@
 use super::unique_rows::UniqueRows;
 use super::value_and_grad::of_function;
 use crate::error::Result;
-use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::shape::Dims;
@@ -23,12 +22,9 @@ pub enum Gradient {
 ///
 /// Source: `tf.IndexedSlices`, with unique indices.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct RowsGradient {
-    /// The numbers of the rows that are used, of u32: ascending, each once. Only the device knows how many.
-    pub ids: Tensor,
-    /// The derivatives: a row per id, with the dimensions of the table below the outermost and its dtype.
-    pub rows: Tensor,
+    ids: Tensor,
+    rows: Tensor,
 }
 
 /// Conversions.
@@ -54,18 +50,72 @@ impl Gradient {
     pub fn to_dense(&self, of: &impl AsRef<Tensor>) -> Result<Tensor> {
         match self {
             Self::Dense(gradient) => Ok(gradient.clone()),
-            Self::Rows(of_rows) => of.as_ref().zeros_like()?.update_rows(&of_rows.ids, &of_rows.rows),
+            Self::Rows(of_rows) => of_rows.updated("Gradient::to_dense", &of.as_ref().zeros_like()?, &of_rows.rows),
         }
     }
 }
 
+/// Rows of tables.
 impl RowsGradient {
+    /// The numbers of the rows that are used, of u32: ascending, each once. Only the device knows how many.
+    ///
+    /// The example of [`sparse_value_and_grad`] shows them.
+    pub fn ids(&self) -> &Tensor {
+        &self.ids
+    }
+
+    /// The derivatives: a row per id, with the dimensions of the table below the outermost and its dtype.
+    ///
+    /// The example of [`sparse_value_and_grad`] shows them.
+    pub fn rows(&self) -> &Tensor {
+        &self.rows
+    }
+
+    /// The rows of a table at the ids. The table has the number of rows of the one that this is the gradient of.
+    ///
+    /// # Errors
+    /// A table that is ragged or a scalar, or on another device. At the read: a table of fewer rows.
+    ///
+    /// # Cost
+    /// A map, which fuses into its consumers.
+    ///
+    /// ```
+    /// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+    /// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+    /// let ids = RaggedTensor::from_nested([7], &Device::cpu())?;
+    /// let (_, gradients) = sparse_value_and_grad(|x| x[0].gather(&ids)?.square()?.reduce_sum(..), [&table])?;
+    /// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+    /// // A step of gradient descent.
+    /// let new = of.rows_of(&table)?.subtract(&of.rows().multiply(0.5)?)?;
+    /// let table = of.update(&table, &new)?;
+    /// assert_eq!(table.slice(ragged::s![6..8])?.to_string(), "tensor([[0.5, 1.0], [0.0, 0.0]], shape=(2, 2), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn rows_of(&self, table: &impl AsRef<Tensor>) -> Result<Tensor> {
+        table.as_ref().gather(&self.ids).map_err(|e| e.of("RowsGradient::rows_of"))
+    }
+
+    /// The table with the rows at the ids replaced: [`Tensor::update_rows`], without its check of the ids.
+    ///
+    /// # Errors
+    /// Rows of another number, shape, dtype or device; a table that is ragged or a scalar.
+    ///
+    /// # Cost
+    /// As [`Tensor::update_rows`]. The example of [`Self::rows_of`] is a step of gradient descent.
+    #[track_caller]
+    pub fn update(&self, table: &impl AsRef<Tensor>, rows: &impl AsRef<Tensor>) -> Result<Tensor> {
+        self.updated("RowsGradient::update", table.as_ref(), rows.as_ref())
+    }
+
+    #[track_caller]
+    fn updated(&self, op: &'static str, table: &Tensor, rows: &Tensor) -> Result<Tensor> {
+        table.with_rows(op, (&self.ids, true), rows)
+    }
+
     pub(super) fn new(rec: Recorder<'_>, table: &Tensor, of: UniqueRows, conditions: &[Node]) -> Result<Self> {
-        let UniqueRows { count, ids, rows, width } = of;
-        let ids = match conditions {
-            [] => ids,
-            _ => rec.map(count.clone(), Expr::load(&ids, Expr::index()), conditions),
-        };
+        let ids = of.ids(rec, conditions);
+        let UniqueRows { count, rows, width, .. } = of;
         let rows = rec.map(rec.times(&count, width)?, rows, conditions);
         let tensor =
             |inner: Dims, node| Tensor::new(rec.backend, Vec::new(), Some(count.clone()), inner, Values::Numbers(node));
@@ -97,8 +147,8 @@ impl RowsGradient {
 /// let (value, gradients) = sparse_value_and_grad(|x| x[0].embedding_lookup(&ids)?.reduce_sum(..), [&table])?;
 /// assert_eq!(value.to_string(), "tensor(4.5, shape=(), dtype=f32)");
 /// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
-/// assert_eq!(of.ids.to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
-/// assert_eq!(of.rows.to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
+/// assert_eq!(of.ids().to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
+/// assert_eq!(of.rows().to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///

@@ -58,10 +58,10 @@ fn rows_have_the_bits_of_the_dense_gradient() -> Result<()> {
                     unique.sort_unstable();
                     unique.dedup();
                     let unique: Vec<u32> = unique.into_iter().map(|id| id as u32).collect();
-                    let found: RaggedTensor<u32> = of.ids.clone().try_into()?;
+                    let found: RaggedTensor<u32> = of.ids().clone().try_into()?;
                     assert_eq!(found.to_vec()?, unique, "{what}");
                     assert_eq!(
-                        of.rows.to_host()?.inner_shape,
+                        of.rows().to_host()?.inner_shape,
                         dense[0].slice(ragged::s![..unique.len() as i64])?.to_host()?.inner_shape,
                         "{what}"
                     );
@@ -121,7 +121,7 @@ fn a_failed_check_of_the_ids_is_the_error_of_ids_and_rows() -> Result<()> {
         let (t, at) = (table(600, 2, &device)?, ids(&[3, 600], &device)?);
         let (_, sparse) = sparse_value_and_grad(|x| weighted(&x[0].embedding_lookup(&at)?), [&t])?;
         let Gradient::Rows(of) = &sparse[0] else { panic!("{name}: a dense gradient") };
-        assert!(of.ids.to_host().is_err() && of.rows.to_host().is_err(), "{name}");
+        assert!(of.ids().to_host().is_err() && of.rows().to_host().is_err(), "{name}");
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ fn programs_of_any_number_of_ids_are_one_plan() -> Result<()> {
     let program = Program::trace(&specs, |x| {
         let (_, sparse) = sparse_value_and_grad(|t| weighted(&t[0].embedding_lookup(&x[1])?), [&x[0]])?;
         let Gradient::Rows(of) = &sparse[0] else { panic!("a dense gradient") };
-        Ok((of.ids.clone(), of.rows.clone(), sparse[0].to_dense(&x[0])?))
+        Ok((of.ids().clone(), of.rows().clone(), sparse[0].to_dense(&x[0])?))
     })?;
     assert_eq!(program.replay_difference()?, None);
     for device in own_devices() {

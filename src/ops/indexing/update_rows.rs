@@ -6,7 +6,6 @@ use crate::element::Arithmetic;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
-use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;
@@ -56,56 +55,63 @@ const IDS: &str = "ids must ascend, and be at least 0 and below the number of ro
 
 #[track_caller]
 fn update_rows(x: &Tensor, ids: &impl AsRef<Tensor>, rows: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "update_rows";
-    let (rec, ids, rows) = (Recorder::new(x.backend(), OP), ids.as_ref(), rows.as_ref());
-    Takes::Numbers.check(OP, x.dtype())?;
-    x.check_table(OP)?;
-    rec.at(Device::check_same(OP, x.backend(), ids.backend()))?;
-    rec.at(Device::check_same(OP, x.backend(), rows.backend()))?;
-    if rows.dtype() != x.dtype() {
-        return Err(Error::DTypes { op: OP, lhs: x.dtype(), rhs: rows.dtype(), location: caller() });
+    x.with_rows("update_rows", (ids.as_ref(), false), rows.as_ref())
+}
+
+impl Tensor {
+    /// See [`Tensor::update_rows`]. Ids that are u32 and known to ascend, within the rows, are not checked.
+    #[track_caller]
+    pub(crate) fn with_rows(&self, op: &'static str, (ids, ascends): (&Self, bool), rows: &Self) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
+        Takes::Numbers.check(op, self.dtype())?;
+        self.check_table(op)?;
+        rec.at(Device::check_same(op, self.backend(), ids.backend()))?;
+        rec.at(Device::check_same(op, self.backend(), rows.backend()))?;
+        if rows.dtype() != self.dtype() {
+            return Err(Error::DTypes { op, lhs: self.dtype(), rhs: rows.dtype(), location: caller() });
+        }
+        let id = rec.index_node(ids, "ids")?;
+        if ids.ragged_rank() > 0 || ids.rank() != 1 {
+            return Err(rec.argument(format!("the ids must be a vector, but have shape {}", ids.shape_text())));
+        }
+        if rows.ragged_rank() > 0 || rows.rank() != self.rank() || !rows.inner().iter().eq(self.inner().iter()) {
+            let what = "the rows must have the dimensions of the table below the outermost".into();
+            return Err(rec.shape(self.shape_text(), rows.shape_text(), what));
+        }
+        let (count, nrows) = (ids.nrows_extent(), self.nrows_extent());
+        let check = rec.check("the ids and the rows have different numbers");
+        let mut conditions: Vec<Node> = Vec::new();
+        conditions.extend(count.agrees(&rows.nrows_extent()).condition(rec, check, |(n, m)| {
+            rec.shape(ids.shape_text(), rows.shape_text(), format!("there are {n} ids, but {m} rows"))
+        })?);
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let own = Expr::load(&id, at.clone());
+        let is_within = in_range(&own, nrows.expr(), nrows.capacity());
+        let row = if ascends {
+            id
+        } else {
+            let before = Expr::load(&id, at.clone().max(one.clone()).sub(one));
+            let follows = at.clone().eq(Expr::u32(0)).or(before.lt(own.clone()));
+            let check = Check::of_index(op, IDS);
+            conditions.push(Node::assert(self.backend(), count.clone(), is_within.clone().and(follows), check));
+            rec.map(count.clone(), is_within.select(own.cast(DType::U32), Expr::u32(u32::MAX)), &[])
+        };
+        if self.width() == 0 {
+            return self.on_condition(op, &conditions);
+        }
+        let (width, base, new) = (Expr::u32(self.width()), rec.numbers(self)?, rec.numbers(rows)?);
+        let (number, column) = (at.clone().div(width.clone()), at.clone().rem(width.clone()));
+        let replaced = if self.dtype().size() < 4 {
+            // The number of the new row of each row, from 1 on.
+            let place = (Expr::load(&row, at.clone()), at.clone().add(Expr::u32(1)));
+            let from = Expr::load(&rec.unique_scatter(count, place, nrows), number);
+            let new = Expr::load(new, from.clone().sub(Expr::u32(1)).mul(width).add(column));
+            rec.map(self.count()?, from.eq(Expr::u32(0)).select(Expr::load(base, at), new), &conditions)
+        } else {
+            let row = Expr::load(&row, number);
+            let to = row.clone().lt(nrows.expr()).select(row.mul(width).add(column), Expr::u32(u32::MAX));
+            rec.scatter_over(base, rec.times(&count, self.width())?, (to, Expr::load(new, at)), &conditions)
+        };
+        self.with_value_node(replaced)
     }
-    let id = rec.index_node(ids, "ids")?;
-    if ids.ragged_rank() > 0 || ids.rank() != 1 {
-        return Err(rec.argument(format!("the ids must be a vector, but have shape {}", ids.shape_text())));
-    }
-    if rows.ragged_rank() > 0 || rows.rank() != x.rank() || !rows.inner().iter().eq(x.inner().iter()) {
-        let what = "the rows must have the dimensions of the table below the outermost".into();
-        return Err(rec.shape(x.shape_text(), rows.shape_text(), what));
-    }
-    let (count, nrows) = (ids.nrows_extent(), x.nrows_extent());
-    let check = rec.check("the ids and the rows have different numbers");
-    let mut conditions: Vec<Node> = Vec::new();
-    conditions.extend(count.agrees(&rows.nrows_extent()).condition(rec, check, |(n, m)| {
-        rec.shape(ids.shape_text(), rows.shape_text(), format!("there are {n} ids, but {m} rows"))
-    })?);
-    let (at, one) = (Expr::index(), Expr::u32(1));
-    let own = Expr::load(&id, at.clone());
-    let is_within = in_range(&own, nrows.expr(), nrows.capacity());
-    let before = Expr::load(&id, at.clone().max(one.clone()).sub(one));
-    let ascends = at.clone().eq(Expr::u32(0)).or(before.lt(own.clone()));
-    let check = Check::of_index(OP, IDS);
-    conditions.push(Node::assert(x.backend(), count.clone(), is_within.clone().and(ascends), check));
-    let row = is_within.select(own.cast(DType::U32), Expr::u32(u32::MAX));
-    let (width, base) = (x.width(), rec.numbers(x)?);
-    if width == 0 {
-        return x.on_condition(OP, &conditions);
-    }
-    let replaced = if x.dtype().size() < 4 {
-        // The number of the new row of each row, from 1 on.
-        let from = rec.unique_scatter(count, (row, at.clone().add(Expr::u32(1))), nrows);
-        let (number, column) = (at.clone().div(Expr::u32(width)), at.clone().rem(Expr::u32(width)));
-        let from = Expr::load(&from, number);
-        let new = from.clone().binary(BinaryOp::Sub, Expr::u32(1)).mul(Expr::u32(width)).add(column);
-        let new = Expr::load(rec.numbers(rows)?, new);
-        let value = from.eq(Expr::u32(0)).select(Expr::load(base, at), new);
-        rec.map(x.count()?, value, &conditions)
-    } else {
-        let row = Expr::load(&rec.map(count.clone(), row, &[]), at.clone().div(Expr::u32(width)));
-        let number = row.clone().mul(Expr::u32(width)).add(at.clone().rem(Expr::u32(width)));
-        let to = row.lt(nrows.expr()).select(number, Expr::u32(u32::MAX));
-        let value = Expr::load(rec.numbers(rows)?, at);
-        rec.scatter_over(base, rec.times(&count, width)?, (to, value), &conditions)
-    };
-    x.with_value_node(replaced)
 }
