@@ -33,5 +33,5 @@ mod strided;
 mod unique_rows;
 mod value_and_grad;
 
-pub use rows_gradient::{Gradient, RowsGradient, sparse_value_and_grad};
-pub use value_and_grad::{grad, value_and_grad};
+pub use rows_gradient::{Gradient, RowsGradient};
+pub use value_and_grad::{grad, sparse_value_and_grad, value_and_grad};

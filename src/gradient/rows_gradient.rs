@@ -1,14 +1,13 @@
 //! Gradients of tables that look-ups read, as the rows that are used.
 
 use super::unique_rows::UniqueRows;
-use super::value_and_grad::of_function;
 use crate::error::Result;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::shape::Dims;
-use crate::tensor::{Tensor, TensorSet, Values};
+use crate::tensor::{Tensor, Values};
 
-/// The gradient of a tensor, by [`sparse_value_and_grad`].
+/// The gradient of a tensor, by [`sparse_value_and_grad`](crate::sparse_value_and_grad).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Gradient {
@@ -50,7 +49,11 @@ impl Gradient {
     pub fn to_dense(&self, of: &impl AsRef<Tensor>) -> Result<Tensor> {
         match self {
             Self::Dense(gradient) => Ok(gradient.clone()),
-            Self::Rows(of_rows) => of_rows.updated("Gradient::to_dense", &of.as_ref().zeros_like()?, &of_rows.rows),
+            Self::Rows(of_rows) => {
+                const OP: &str = "Gradient::to_dense";
+                let zeros = of.as_ref().zeros_like().map_err(|e| e.of(OP))?;
+                of_rows.updated(OP, &zeros, &of_rows.rows)
+            }
         }
     }
 }
@@ -59,14 +62,30 @@ impl Gradient {
 impl RowsGradient {
     /// The numbers of the rows that are used, of u32: ascending, each once. Only the device knows how many.
     ///
-    /// The example of [`sparse_value_and_grad`] shows them.
+    /// ```
+    /// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+    /// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+    /// let ids = RaggedTensor::from_nested([7, 3, 7], &Device::cpu())?;
+    /// let (_, gradients) = sparse_value_and_grad(|x| x[0].gather(&ids)?.reduce_sum(..), [&table])?;
+    /// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+    /// assert_eq!(of.ids().to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn ids(&self) -> &Tensor {
         &self.ids
     }
 
     /// The derivatives: a row per id, with the dimensions of the table below the outermost and its dtype.
     ///
-    /// The example of [`sparse_value_and_grad`] shows them.
+    /// ```
+    /// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+    /// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+    /// let ids = RaggedTensor::from_nested([7, 3, 7], &Device::cpu())?;
+    /// let (_, gradients) = sparse_value_and_grad(|x| x[0].gather(&ids)?.reduce_sum(..), [&table])?;
+    /// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+    /// assert_eq!(of.rows().to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rows(&self) -> &Tensor {
         &self.rows
     }
@@ -93,7 +112,7 @@ impl RowsGradient {
     /// ```
     #[track_caller]
     pub fn rows_of(&self, table: &impl AsRef<Tensor>) -> Result<Tensor> {
-        table.as_ref().gather(&self.ids).map_err(|e| e.of("RowsGradient::rows_of"))
+        table.as_ref().embedding_lookup(&self.ids).map_err(|e| e.of("RowsGradient::rows_of"))
     }
 
     /// The table with the rows at the ids replaced: [`Tensor::update_rows`], without its check of the ids.
@@ -102,7 +121,18 @@ impl RowsGradient {
     /// Rows of another number, shape, dtype or device; a table that is ragged or a scalar.
     ///
     /// # Cost
-    /// As [`Tensor::update_rows`]. The example of [`Self::rows_of`] is a step of gradient descent.
+    /// As [`Tensor::update_rows`].
+    ///
+    /// ```
+    /// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+    /// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+    /// let ids = RaggedTensor::from_nested([7, 3, 7], &Device::cpu())?;
+    /// let (_, gradients) = sparse_value_and_grad(|x| x[0].gather(&ids)?.reduce_sum(..), [&table])?;
+    /// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+    /// let table = of.update(&table, &of.rows().multiply(10.0)?)?;
+    /// assert_eq!(table.slice(ragged::s![2..4])?.to_string(), "tensor([[0.5, 1.0], [10.0, 10.0]], shape=(2, 2), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn update(&self, table: &impl AsRef<Tensor>, rows: &impl AsRef<Tensor>) -> Result<Tensor> {
         self.updated("RowsGradient::update", table.as_ref(), rows.as_ref())
@@ -121,42 +151,4 @@ impl RowsGradient {
             |inner: Dims, node| Tensor::new(rec.backend, Vec::new(), Some(count.clone()), inner, Values::Numbers(node));
         Ok(Self { ids: tensor(Vec::<u32>::new().into(), ids)?, rows: tensor(table.inner().clone(), rows)? })
     }
-}
-
-/// The value of a function of tensors, and its gradients: of the rows that are used alone, for tables that the function
-/// looks up rows of.
-///
-/// As [`value_and_grad`](crate::value_and_grad), whose page says what `f` may do. The gradient of a dense tensor of which the
-/// function reads rows by integer data, once, as [`embedding_lookup`](Tensor::embedding_lookup) and
-/// [`gather`](Tensor::gather) of axis 0 do, is [`Gradient::Rows`]. A tensor that is read more than once or in another way, or
-/// of at most 512 numbers, has a [`Gradient::Dense`].
-///
-/// The cotangents of a row are added up in the order of its uses, with the bits of the dense gradient.
-///
-/// # Errors
-/// As [`value_and_grad`](crate::value_and_grad).
-///
-/// # Cost
-/// A gradient of rows costs a sort of the ids and passes over the ids and their rows: nothing in the number of rows of the
-/// table. No wait, besides those of `f`.
-///
-/// ```
-/// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
-/// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
-/// let ids = RaggedTensor::from_nested([vec![7, 3], vec![], vec![7]], &Device::cpu())?;
-/// let (value, gradients) = sparse_value_and_grad(|x| x[0].embedding_lookup(&ids)?.reduce_sum(..), [&table])?;
-/// assert_eq!(value.to_string(), "tensor(4.5, shape=(), dtype=f32)");
-/// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
-/// assert_eq!(of.ids().to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
-/// assert_eq!(of.rows().to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
-/// # Ok::<(), ragged::Error>(())
-/// ```
-///
-/// Source: `jax.experimental.sparse.value_and_grad`; `tf.GradientTape` with `tf.IndexedSlices`.
-#[track_caller]
-pub fn sparse_value_and_grad<V: AsRef<Tensor>>(
-    f: impl FnOnce(&[Tensor]) -> Result<V>,
-    at: impl TensorSet,
-) -> Result<(V, Vec<Gradient>)> {
-    of_function("sparse_value_and_grad", f, &at.tensors(), true)
 }

@@ -95,6 +95,44 @@ pub fn grad<V: AsRef<Tensor>>(f: impl FnOnce(&[Tensor]) -> Result<V>, at: impl T
     Ok(dense(of_function("grad", f, &at.tensors(), false)?.1))
 }
 
+/// The value of a function of tensors, and its gradients: of the rows that are used alone, for tables that the function
+/// looks up rows of.
+///
+/// As [`value_and_grad`](crate::value_and_grad), whose page says what `f` may do. The gradient of a dense tensor of which the
+/// function reads rows by integer data, once, as [`embedding_lookup`](Tensor::embedding_lookup) and
+/// [`gather`](Tensor::gather) of axis 0 do, is [`Gradient::Rows`]. A tensor that is read more than once or in another way, or
+/// of at most 512 numbers, has a [`Gradient::Dense`].
+///
+/// The cotangents of a row are added up in the order of its uses, with the bits of the dense gradient.
+///
+/// # Errors
+/// As [`value_and_grad`](crate::value_and_grad).
+///
+/// # Cost
+/// A gradient of rows costs a sort of the ids and passes over the ids and their rows: nothing in the number of rows of the
+/// table. No wait, besides those of `f`.
+///
+/// ```
+/// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+/// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+/// let ids = RaggedTensor::from_nested([vec![7, 3], vec![], vec![7]], &Device::cpu())?;
+/// let (value, gradients) = sparse_value_and_grad(|x| x[0].embedding_lookup(&ids)?.reduce_sum(..), [&table])?;
+/// assert_eq!(value.to_string(), "tensor(4.5, shape=(), dtype=f32)");
+/// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+/// assert_eq!(of.ids().to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
+/// assert_eq!(of.rows().to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `jax.experimental.sparse.value_and_grad`; `tf.GradientTape` with `tf.IndexedSlices`.
+#[track_caller]
+pub fn sparse_value_and_grad<V: AsRef<Tensor>>(
+    f: impl FnOnce(&[Tensor]) -> Result<V>,
+    at: impl TensorSet,
+) -> Result<(V, Vec<Gradient>)> {
+    of_function("sparse_value_and_grad", f, &at.tensors(), true)
+}
+
 /// The value and the gradients of a function; of rows alone where possible, if `of_rows`.
 #[track_caller]
 pub(super) fn of_function<V: AsRef<Tensor>>(

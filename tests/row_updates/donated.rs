@@ -1,6 +1,6 @@
 //! `update_rows`, and runs that own their inputs.
 
-use ragged::{DType, Device, HostTensor, HostValues, Program, RaggedTensor, Result, Tensor, TensorSpec};
+use ragged::{DType, Device, HostTensor, HostValues, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec};
 
 use super::{bits, ids, own_devices, table};
 use crate::common::{devices, every_way, has, numbers};
@@ -130,6 +130,21 @@ fn a_table_that_is_read_later_is_copied() -> Result<()> {
             let found = program.run_donating(&mut vec![table(100, 4, &device)?, at])?;
             assert_eq!(found.iter().map(bits).collect::<Result<Vec<_>>>()?, want, "{device:?}: {what}");
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_in_files_copy() -> Result<()> {
+    let program = doubling()?;
+    let bytes = SavedModel::new().with_program("step", &program).to_bytes()?;
+    let read = SavedModel::from_bytes(bytes)?.program("step")?;
+    for (name, device) in devices() {
+        let (x, at) = (table(100, 4, &device)?, ids(&[0, 99], &device)?);
+        let want = bits(&program.run((&x, &at))?[0])?;
+        let mut given = vec![x, at];
+        assert_eq!(bits(&read.run_donating(&mut given)?[0])?, want, "{name}");
+        assert!(given.is_empty(), "{name}");
     }
     Ok(())
 }

@@ -82,6 +82,10 @@ impl<O: Optimizer> Optimizer for Clipped<O> {
             }
         }
     }
+    /// If the optimiser does, and numbers are clipped one by one: norms are those of whole gradients.
+    fn updates_used_rows(&self) -> bool {
+        matches!(self.clip, Clip::Value(limit) if limit >= 0.0) && self.optimizer.updates_used_rows()
+    }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         self.optimizer.update(of)
     }
