@@ -9,7 +9,6 @@ use crate::tensor::{Tensor, Values};
 
 /// The gradient of a tensor, by [`sparse_value_and_grad`](crate::sparse_value_and_grad).
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum Gradient {
     /// The derivatives by all elements: a tensor of the shape and the dtype of the one that it is the gradient of.
     Dense(Tensor),

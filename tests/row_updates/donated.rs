@@ -1,6 +1,9 @@
 //! `update_rows`, and runs that own their inputs.
 
-use ragged::{DType, Device, HostTensor, HostValues, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec};
+use ragged::{
+    CpuOptions, DType, Device, Error, HostTensor, HostValues, Program, RaggedTensor, Result, SavedModel, Tensor,
+    TensorSpec,
+};
 
 use super::{bits, ids, own_devices, table};
 use crate::common::{devices, every_way, has, numbers};
@@ -159,6 +162,24 @@ fn inputs_are_kept_after_an_error() -> Result<()> {
     assert!(error.starts_with("input 0 of the program must be"), "{error}");
     assert_eq!(given.len(), 2);
     assert_eq!(given[0].to_string(), "tensor([[1.0, 2.0]], shape=(1, 2), dtype=f32)");
+    Ok(())
+}
+
+/// The run fails after the steps before the update.
+#[test]
+fn inputs_are_kept_if_memory_is_missing() -> Result<()> {
+    let device = Device::cpu_with(&CpuOptions::default().max_memory(64 << 20));
+    let program = Program::trace(doubling()?.inputs(), |x| {
+        let n = x[1].cast(DType::F32)?;
+        let new = x[0].gather(&x[1])?.multiply(2.0)?;
+        Ok((x[0].update_rows(&x[1], &new)?, n.expand_dims(1)?.multiply(&n.expand_dims(0)?)?))
+    })?;
+    let x = table(5000, 4, &device)?;
+    let before = bits(&x)?;
+    let mut given = vec![x, ids(&(0..5000).collect::<Vec<_>>(), &device)?];
+    assert!(matches!(program.run_donating(&mut given), Err(Error::Limit { .. })));
+    assert_eq!(given.len(), 2);
+    assert_eq!(bits(&given[0])?, before);
     Ok(())
 }
 

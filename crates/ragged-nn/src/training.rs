@@ -3,7 +3,10 @@
 use std::fmt;
 use std::panic::Location;
 
-use ragged::{DType, Device, HostTensor, HostValues, Program, Result, Seed, Tensor, TensorSpec, value_and_grad};
+use ragged::{
+    DType, Device, Gradient, HostTensor, HostValues, Program, Result, Seed, Tensor, TensorSpec, sparse_value_and_grad,
+    value_and_grad,
+};
 
 use crate::fault::{argument, argument_at};
 use crate::initializer::Initializer;
@@ -176,8 +179,17 @@ fn outputs<const N: usize, L: AsRef<Tensor>>(
         }
         Ok(loss.clone())
     };
-    let (loss, gradients) = value_and_grad(loss, values)?;
-    let gradients = optimizer.gradients(gradients)?;
+    let (loss, found) = if optimizer.updates_used_rows() {
+        sparse_value_and_grad(loss, values)?
+    } else {
+        let (loss, gradients) = value_and_grad(loss, values)?;
+        (loss, gradients.into_iter().map(Gradient::Dense).collect())
+    };
+    let gradient = |gradient: &Gradient| match gradient {
+        Gradient::Dense(gradient) => gradient.clone(),
+        Gradient::Rows(of) => of.rows().clone(),
+    };
+    let gradients = optimizer.gradients(found.iter().map(gradient).collect())?;
     let next = inputs.step.add(1u32)?;
     let slots = optimizer.slots().len();
     let (mut new, mut new_slots) = (Vec::new(), Vec::new());
@@ -187,15 +199,23 @@ fn outputs<const N: usize, L: AsRef<Tensor>>(
         };
         let Some(gradient) = gradients.get(k) else { return Err(fault("it gives no gradient".to_owned())) };
         let dtype = variable.dtype();
+        let whole: Vec<&Tensor> = std::iter::once(variable).chain(&inputs.slots[k * slots..][..slots]).collect();
+        let rows = if let Some(Gradient::Rows(of)) = found.get(k) { Some(of) } else { None };
+        let before = |x: &&Tensor| rows.map_or_else(|| Ok((*x).clone()), |of| of.rows_of(x));
+        let before = whole.iter().map(before).collect::<Result<Vec<Tensor>>>()?;
         let mut updated = optimizer.update(&Update {
-            variable,
+            variable: &before[0],
             gradient,
-            slots: &inputs.slots[k * slots..][..slots],
+            slots: &before[1..],
             learning_rate: &inputs.learning_rate.cast(dtype)?,
             step: &next.cast(dtype)?,
         })?;
         if updated.len() != 1 + slots {
             return Err(fault(format!("it gives {} tensors, not {}", updated.len(), 1 + slots)));
+        }
+        if let Some(of) = rows {
+            let new = whole.iter().zip(&updated).map(|(whole, rows)| of.update(whole, rows));
+            updated = new.collect::<Result<_>>()?;
         }
         if let Some(other) = updated.iter().find(|x| !spec_of(variable).accepts(x)) {
             return Err(fault(format!("it gives {}, not {}", described(other), described(variable))));
@@ -228,7 +248,9 @@ impl<const N: usize> Training<N> {
     /// steps, until [`Variables::restore`] gives the variables and [`Self::state`] values of before.
     ///
     /// # Cost
-    /// One run of the program. Nothing is recorded, read or waited for.
+    /// One run of the program. Nothing is recorded, read or waited for. Variables and slots that nothing else holds are
+    /// donated ([`Program::run_donating`]): an optimiser that updates the used rows of an embedding alone
+    /// ([`Optimizer::updates_used_rows`]) writes these rows, and other variables leave their buffers to later steps.
     #[track_caller]
     pub fn run<X: AsRef<Tensor> + ?Sized>(&mut self, variables: &mut Variables, inputs: [&X; N]) -> Result<Tensor> {
         for (k, (x, spec)) in inputs.iter().zip(&self.inputs).enumerate() {
@@ -247,9 +269,10 @@ impl<const N: usize> Training<N> {
             let (is, of) = (variables.device().name(), self.state.device().name());
             return Err(argument(RUN, format!("the variables are on device {is}, but the step's state is on {of}")));
         }
-        let state: Vec<Variable> = self.state.all();
+        let state = self.state.all().into_iter().map(|slot| (slot.name, slot.value));
+        let (names, state): (Vec<String>, Vec<Tensor>) = state.unzip();
         let mut given = vec![self.learning_rate.clone()];
-        given.extend(state.first().map(|step| step.value.clone()));
+        given.extend(state.first().cloned());
         for (name, spec) in &self.variables {
             let Some(Variable { value, .. }) = variables.find(name) else {
                 let what = format!("there is no variable {name:?}, with which the step was traced");
@@ -264,18 +287,30 @@ impl<const N: usize> Training<N> {
             }
             given.push(value);
         }
-        given.extend(state.iter().skip(1).map(|slot| slot.value.clone()));
+        given.extend(state.into_iter().skip(1));
         given.extend(inputs.iter().map(|x| x.as_ref().clone()));
-        let mut outputs = self.program.run(&given)?.into_iter();
-        let Some(loss) = outputs.next() else { return Err(argument(RUN, "the program gives no loss")) };
-        let step = outputs.next();
-        for ((name, _), value) in self.variables[..self.trained].iter().zip(&mut outputs) {
+        let trained = || self.variables[..self.trained].iter().map(|(name, _)| name);
+        // The step may overwrite what nothing else holds.
+        trained().for_each(|name| variables.replace(name, self.learning_rate.clone()));
+        names.iter().for_each(|name| self.state.replace(name, self.learning_rate.clone()));
+        let (loss, new) = match self.program.run_donating(&mut given) {
+            Ok(mut outputs) => (Ok(outputs.remove(0)), outputs),
+            // The values of before: the number of the step, what it changes, and the slots.
+            Err(e) => {
+                let slots = 2 + self.variables.len();
+                let old = [&given[1..2 + self.trained], &given[slots..slots + names.len() - 1]];
+                (Err(e), old.concat())
+            }
+        };
+        let mut new = new.into_iter();
+        let step = new.next();
+        for (name, value) in trained().zip(&mut new) {
             variables.replace(name, value);
         }
-        for (slot, value) in state.iter().zip(step.into_iter().chain(outputs)) {
-            self.state.replace(&slot.name, value);
+        for (name, value) in names.iter().zip(step.into_iter().chain(new)) {
+            self.state.replace(name, value);
         }
-        Ok(loss)
+        loss
     }
 
     /// Sets the learning rate of the next steps. A schedule sets it before each step, and makes no other plan.
