@@ -9,6 +9,7 @@ use crate::tensor::{Tensor, Values};
 
 /// The gradient of a tensor, by [`sparse_value_and_grad`](crate::sparse_value_and_grad).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Gradient {
     /// The derivatives by all elements: a tensor of the shape and the dtype of the one that it is the gradient of.
     Dense(Tensor),
@@ -27,6 +28,35 @@ pub struct RowsGradient {
 
 /// Conversions.
 impl Gradient {
+    /// The rows that are used, if the gradient is one of rows.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, sparse_value_and_grad};
+    /// let x = RaggedTensor::from_nested([1.0f32, 2.0], &Device::cpu())?;
+    /// let (_, of) = sparse_value_and_grad(|x| x[0].square()?.reduce_sum(..), [&x])?;
+    /// assert!(of[0].as_rows().is_none());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn as_rows(&self) -> Option<&RowsGradient> {
+        if let Self::Rows(rows) = self { Some(rows) } else { None }
+    }
+
+    /// The derivatives: those by all elements, or the rows of [`RowsGradient::rows`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, sparse_value_and_grad};
+    /// let x = RaggedTensor::from_nested([1.0f32, 2.0], &Device::cpu())?;
+    /// let (_, of) = sparse_value_and_grad(|x| x[0].square()?.reduce_sum(..), [&x])?;
+    /// assert_eq!(of[0].derivatives().to_string(), "tensor([2.0, 4.0], shape=(2,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn derivatives(&self) -> &Tensor {
+        match self {
+            Self::Dense(gradient) => gradient,
+            Self::Rows(of) => of.rows(),
+        }
+    }
+
     /// The gradient as a tensor of the shape of `of`, the tensor that it is the gradient of.
     ///
     /// # Errors

@@ -169,10 +169,11 @@ fn inputs_are_kept_after_an_error() -> Result<()> {
 #[test]
 fn inputs_are_kept_if_memory_is_missing() -> Result<()> {
     let device = Device::cpu_with(&CpuOptions::default().max_memory(64 << 20));
+    let row = RaggedTensor::dense(vec![0.5f32; 5000], &[1, 5000], &device)?;
     let program = Program::trace(doubling()?.inputs(), |x| {
         let n = x[1].cast(DType::F32)?;
         let new = x[0].gather(&x[1])?.multiply(2.0)?;
-        Ok((x[0].update_rows(&x[1], &new)?, n.expand_dims(1)?.multiply(&n.expand_dims(0)?)?))
+        Ok((x[0].update_rows(&x[1], &new)?, n.expand_dims(1)?.multiply(&row)?))
     })?;
     let x = table(5000, 4, &device)?;
     let before = bits(&x)?;

@@ -185,11 +185,7 @@ fn outputs<const N: usize, L: AsRef<Tensor>>(
         let (loss, gradients) = value_and_grad(loss, values)?;
         (loss, gradients.into_iter().map(Gradient::Dense).collect())
     };
-    let gradient = |gradient: &Gradient| match gradient {
-        Gradient::Dense(gradient) => gradient.clone(),
-        Gradient::Rows(of) => of.rows().clone(),
-    };
-    let gradients = optimizer.gradients(found.iter().map(gradient).collect())?;
+    let gradients = optimizer.gradients(found.iter().map(|of| of.derivatives().clone()).collect())?;
     let next = inputs.step.add(1u32)?;
     let slots = optimizer.slots().len();
     let (mut new, mut new_slots) = (Vec::new(), Vec::new());
@@ -200,7 +196,7 @@ fn outputs<const N: usize, L: AsRef<Tensor>>(
         let Some(gradient) = gradients.get(k) else { return Err(fault("it gives no gradient".to_owned())) };
         let dtype = variable.dtype();
         let whole: Vec<&Tensor> = std::iter::once(variable).chain(&inputs.slots[k * slots..][..slots]).collect();
-        let rows = if let Some(Gradient::Rows(of)) = found.get(k) { Some(of) } else { None };
+        let rows = found.get(k).and_then(Gradient::as_rows);
         let before = |x: &&Tensor| rows.map_or_else(|| Ok((*x).clone()), |of| of.rows_of(x));
         let before = whole.iter().map(before).collect::<Result<Vec<Tensor>>>()?;
         let mut updated = optimizer.update(&Update {
