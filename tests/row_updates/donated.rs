@@ -125,7 +125,7 @@ fn a_table_that_is_read_later_is_copied() -> Result<()> {
         }),
     ];
     for (what, step) in programs {
-        let program = Program::trace(&specs, |x| step(x))?;
+        let program = Program::trace(&specs, step)?;
         for device in own_devices() {
             let at = ids(&[0, 5, 50, 93, 99], &device)?;
             let x = table(100, 4, &device)?;
