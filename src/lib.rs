@@ -270,7 +270,7 @@ pub use element::{
 };
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedInput, ExplainedKernel};
-pub use gradient::{grad, value_and_grad};
+pub use gradient::{Gradient, RowsGradient, grad, sparse_value_and_grad, value_and_grad};
 pub use graph::fusion_barrier::FusionBarrier;
 pub use graph::many_dispatches::ManyDispatches;
 pub use graph::recording::record_async;

@@ -197,6 +197,7 @@ fn of_layout() -> Vec<Call> {
         batch_gather_with_default |g| g.rows.as_ref().batch_gather_with_default(&g.rows, &g.padding);
         gather_nd |g| g.values.as_ref().gather_nd(&g.vector.as_ref().expand_dims(1)?);
         batch_scatter_add |g| g.rows.as_ref().batch_scatter_add(&g.rows.as_ref().multiply(0)?, &g.rows);
+        update_rows |g| g.matrix.as_ref().update_rows(&g.vector.as_ref().slice(s![..2])?, &g.matrix.as_ref().slice(s![..2])?);
         boolean_mask |g| g.rows.as_ref().boolean_mask(&g.bools);
         dynamic_partition |g| g.values.as_ref().dynamic_partition(&g.vector, 2);
         stack_dynamic_partitions |g| g.values.as_ref().stack_dynamic_partitions(&g.vector, 2);

@@ -8,6 +8,7 @@
 use super::given::Given;
 use super::place::Place;
 use super::scalar::zero;
+use super::unique_rows::UniqueRows;
 use super::{inverse, sized, strided};
 use crate::error::Result;
 use crate::graph::access::{Access, Inner};
@@ -16,6 +17,7 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::tile_fold::MAX_SLOTS;
 use crate::graph::walk::for_each_expr;
 use crate::record::by_key::one_row;
 
@@ -27,16 +29,42 @@ pub(super) fn adjoint(given: Given<'_>, index: &Expr, to: &Extent) -> Result<Vec
     Ok(out)
 }
 
+/// The cotangents of the rows that positions look up by data, if that is how each position reads element `index`: those of
+/// [`adjoint`] without the rows that no position reads, and with their bits. `None` for other accesses, and for arrays so
+/// small that [`Given::by_key`] needs no sort.
+pub(super) fn rows_looked_up(given: Given<'_>, index: &Expr, to: &Extent) -> Result<Option<UniqueRows>> {
+    let index = &index.in_program();
+    let Access::Gathered { element, inner, .. } = index.access() else { return Ok(None) };
+    if condition_of(index).is_some() || !stays_within(&inner) || !is_whole(&inner) || inner.own == 0 {
+        return Ok(None);
+    }
+    if let Some((given, element)) = summed_by_row(&given, index)? {
+        return rows_looked_up(given, &element, to);
+    }
+    let elements = to.part(inner.width);
+    let is_small = elements.as_known().is_some_and(|n| n.saturating_mul(inner.own) <= MAX_SLOTS);
+    if is_small || computed(&given, &element, &inner, to)?.is_some() || sized::adjoint(&given, index, to)?.is_some() {
+        return Ok(None);
+    }
+    let count = given.count.part(inner.own);
+    UniqueRows::new(&given, (&element, &count), &elements, inner.own).map(Some)
+}
+
+/// The sums of the cotangents of each row, and the index of the row, if all positions of a row read one element.
+fn summed_by_row<'a>(given: &Given<'a>, index: &Expr) -> Result<Option<(Given<'a>, Expr)>> {
+    let Some((splits, element)) = one_per_row(index) else { return Ok(None) };
+    let nrows = Extent::of(splits.extent().size().sub(1));
+    let on = RowDomain { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals: given.count.clone(), inner: 1 };
+    let ct = given.sum(on, given.ct.clone())?;
+    Ok(Some((Given { ct, count: nrows, ..given.clone() }, element)))
+}
+
 fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) -> Result<()> {
     let access = index.access();
     if let Access::Gathered { .. } = &access
-        && let Some((splits, element)) = one_per_row(index)
+        && let Some((given, element)) = summed_by_row(&given, index)?
     {
-        let nrows = Extent::of(splits.extent().size().sub(1));
-        let rows = Rows::Splits(splits);
-        let on = RowDomain { rows, nrows: nrows.clone(), nvals: given.count.clone(), inner: 1 };
-        let ct = given.sum(on, given.ct.clone())?;
-        return of_index(Given { ct, count: nrows, ..given }, &element.in_program(), to, out);
+        return of_index(given, &element.in_program(), to, out);
     }
     let condition = match &access {
         Access::Choice(condition, _) => Some(condition.clone()),

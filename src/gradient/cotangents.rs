@@ -3,6 +3,7 @@
 use super::access;
 use super::expr::{self, Read};
 use super::given::Given;
+use super::unique_rows::UniqueRows;
 use crate::error::Result;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::Expr;
@@ -25,12 +26,16 @@ pub(super) struct Cotangents<'a> {
     of: DigestMap<Vec<Expr>>,
     /// The arrays that the inputs are reached from.
     reaching: DigestSet,
+    /// Inputs whose cotangents may be those of rows.
+    looked_up: DigestSet,
+    /// The reads of these: the cotangents, and the index.
+    reads: DigestMap<Vec<(Given<'a>, Expr)>>,
 }
 
 impl<'a> Cotangents<'a> {
-    /// No cotangents, of arrays that the inputs are reached from.
-    pub(super) fn new(rec: Recorder<'a>, pass: Pass, reaching: DigestSet) -> Self {
-        Self { rec, pass, of: DigestMap::default(), reaching }
+    /// No cotangents, of arrays that the inputs are reached from; the cotangents of those `looked_up` may be rows.
+    pub(super) fn new(rec: Recorder<'a>, pass: Pass, (reaching, looked_up): (DigestSet, DigestSet)) -> Self {
+        Self { rec, pass, of: DigestMap::default(), reaching, looked_up, reads: DigestMap::default() }
     }
 
     /// Whether the inputs are reached from the array.
@@ -51,11 +56,31 @@ impl<'a> Cotangents<'a> {
         let reads = expr::reads(self.rec, value, (ct, count), |node| self.wants(node))?;
         for Read { node, index, ct } in reads {
             let given = Given { rec: self.rec, ct, count: count.clone() };
+            if self.looked_up.contains(&node.digest()) {
+                self.reads.entry(node.digest()).or_default().push((given, index));
+                continue;
+            }
             for ct in access::adjoint(given, &index, node.extent())? {
                 self.add(&node, ct);
             }
         }
         Ok(())
+    }
+
+    /// The cotangent of an input that one look-up reads, and nothing else. Adds those of other reads.
+    pub(super) fn rows(&mut self, node: &Node) -> Result<Option<UniqueRows>> {
+        let reads = self.reads.remove(&node.digest()).unwrap_or_default();
+        if let ([(given, index)], false) = (&reads[..], self.of.contains_key(&node.digest()))
+            && let Some(rows) = access::rows_looked_up(given.clone(), index, node.extent())?
+        {
+            return Ok(Some(rows));
+        }
+        for (given, index) in reads {
+            for ct in access::adjoint(given, &index, node.extent())? {
+                self.add(node, ct);
+            }
+        }
+        Ok(None)
     }
 
     /// The cotangent of an array, as an array; `None` if nothing contributes to it.

@@ -24,12 +24,15 @@ mod product;
 mod recurrence;
 mod reverse;
 mod rows;
+mod rows_gradient;
 mod rows_ref;
 mod scalar;
 mod scan;
 mod sized;
 mod strided;
+mod unique_rows;
 mod value_and_grad;
 
-pub(crate) use value_and_grad::differentiated;
-pub use value_and_grad::{grad, value_and_grad};
+pub use rows_gradient::{Gradient, RowsGradient};
+pub(crate) use value_and_grad::{dense, of_function};
+pub use value_and_grad::{grad, sparse_value_and_grad, value_and_grad};

@@ -33,7 +33,7 @@ pub(super) fn pull(all: &mut Cotangents<'_>, node: &Node, ct: &Node) -> Result<(
         Recipe::ScanRows(scan) => recurrence::pull(all, rec, scan, node, ct),
         Recipe::Compact(compact) => of_compact(all, rec, compact, ct),
         Recipe::TileFold(fold) => of_tile_fold(all, rec, fold, node, ct),
-        Recipe::UniqueScatter(scatter) => of_unique_scatter(all, scatter, ct),
+        Recipe::UniqueScatter(scatter) => of_unique_scatter(all, rec, scatter, ct),
         // Integers, positions and conditions.
         Recipe::Scan(_)
         | Recipe::Sort(_)
@@ -138,8 +138,12 @@ fn is_same(value: &Expr, extreme: &Expr) -> Expr {
     value.clone().eq(extreme.clone()).or(is_nan(value).and(is_nan(extreme)))
 }
 
-fn of_unique_scatter(all: &mut Cotangents<'_>, scatter: &UniqueScatter, ct: &Node) -> Result<()> {
-    let UniqueScatter { at, value, count } = scatter;
+fn of_unique_scatter(all: &mut Cotangents<'_>, rec: Recorder<'_>, scatter: &UniqueScatter, ct: &Node) -> Result<()> {
+    let UniqueScatter { at, value, count, base } = scatter;
+    if let Some(base) = base.as_ref().filter(|base| all.wants(base)) {
+        let of_base = rec.scatter_over(ct, count.clone(), (at.clone(), zero(ct.dtype())), &[]);
+        all.add(base, Expr::load(&of_base, Expr::index()));
+    }
     let is_within = at.clone().lt(Expr::size(ct.extent().size()));
     all.pull(value, is_within.select(Expr::load(ct, at.clone()), zero(ct.dtype())), count)
 }

@@ -12,6 +12,7 @@
 //! Cotangents are recorded like any other values: the pass computes nothing.
 
 use super::cotangents::Cotangents;
+use super::unique_rows::UniqueRows;
 use super::{expr, primitive};
 use crate::error::Result;
 use crate::graph::digest::DigestSet;
@@ -25,6 +26,28 @@ use crate::graph::recorder::Recorder;
 /// # Errors
 /// A primitive or a function without a gradient.
 pub(super) fn cotangents(rec: Recorder<'_>, results: Vec<(Node, Expr)>, inputs: &[Node]) -> Result<Vec<Option<Node>>> {
+    Ok(totals(rec, results, inputs, false)?.into_iter().map(|total| total.and_then(Total::into_dense)).collect())
+}
+
+/// The cotangent of an input.
+pub(super) enum Total {
+    Dense(Node),
+    Rows(UniqueRows),
+}
+
+impl Total {
+    fn into_dense(self) -> Option<Node> {
+        if let Self::Dense(node) = self { Some(node) } else { None }
+    }
+}
+
+/// As [`cotangents`]; those of inputs of which a single look-up reads rows are these rows, if `of_rows`.
+pub(super) fn totals(
+    rec: Recorder<'_>,
+    results: Vec<(Node, Expr)>,
+    inputs: &[Node],
+    of_rows: bool,
+) -> Result<Vec<Option<Total>>> {
     let targets: DigestSet = inputs.iter().map(Node::digest).collect();
     let order = inputs_first(results.iter().map(|(node, _)| node), &targets);
     let mut reaching = DigestSet::default();
@@ -34,7 +57,8 @@ pub(super) fn cotangents(rec: Recorder<'_>, results: Vec<(Node, Expr)>, inputs: 
             reaching.insert(node.digest());
         }
     }
-    let mut all = Cotangents::new(rec, cotangents, reaching);
+    let looked_up = if of_rows { targets.clone() } else { DigestSet::default() };
+    let mut all = Cotangents::new(rec, cotangents, (reaching, looked_up));
     for (node, ct) in results {
         all.add(&node, ct);
     }
@@ -43,7 +67,11 @@ pub(super) fn cotangents(rec: Recorder<'_>, results: Vec<(Node, Expr)>, inputs: 
             primitive::pull(&mut all, node, &ct)?;
         }
     }
-    Ok(inputs.iter().map(|node| all.total(node)).collect())
+    let total = |node: &Node| match all.rows(node)? {
+        Some(rows) => Ok(Some(Total::Rows(rows))),
+        None => Ok(all.total(node).map(Total::Dense)),
+    };
+    inputs.iter().map(total).collect()
 }
 
 /// The arrays of floats that an array has derivatives of.
@@ -52,7 +80,8 @@ fn depends_on(node: &Node) -> Vec<Node> {
         return Vec::new();
     }
     let recipe = node.kept_recipe();
-    recipe.iter().flat_map(|recipe| recipe.exprs()).flat_map(expr::arrays).collect()
+    let of_exprs = recipe.iter().flat_map(|recipe| recipe.exprs()).flat_map(expr::arrays);
+    of_exprs.chain(recipe.iter().filter_map(|recipe| recipe.base().cloned())).collect()
 }
 
 /// The arrays that the results have derivatives of, each after those that it has derivatives of, down to the targets.

@@ -2,7 +2,8 @@
 
 use std::panic::Location;
 
-use super::reverse::cotangents;
+use super::reverse::{Total, totals};
+use super::rows_gradient::{Gradient, RowsGradient};
 use super::scalar::{number, zero};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
@@ -57,7 +58,17 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<V>,
     at: impl TensorSet,
 ) -> Result<(V, Vec<Tensor>)> {
-    differentiated("value_and_grad", caller(), f, &at.tensors())
+    let (value, gradients) = of_function("value_and_grad", caller(), f, &at.tensors(), false)?;
+    Ok((value, dense(gradients)))
+}
+
+/// Gradients of which none is of rows alone.
+pub(crate) fn dense(gradients: Vec<Gradient>) -> Vec<Tensor> {
+    let tensor = |gradient| match gradient {
+        Gradient::Dense(gradient) => gradient,
+        Gradient::Rows(_) => unreachable!("bug: rows where none are asked for"),
+    };
+    gradients.into_iter().map(tensor).collect()
 }
 
 /// The gradient of a function of tensors: the derivative of its value by each element of each tensor.
@@ -84,16 +95,56 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
 /// Source: `jax.grad`.
 #[track_caller]
 pub fn grad<V: AsRef<Tensor>>(f: impl FnOnce(&[Tensor]) -> Result<V>, at: impl TensorSet) -> Result<Vec<Tensor>> {
-    Ok(differentiated("grad", caller(), f, &at.tensors())?.1)
+    Ok(dense(of_function("grad", caller(), f, &at.tensors(), false)?.1))
 }
 
-/// The value of `f` at tensors with fresh leaves in place of `at`, and the gradient by each of them, as [`value_and_grad`].
-pub(crate) fn differentiated<V: AsRef<Tensor>>(
+/// The value of a function of tensors, and its gradients: of the rows that are used alone, for tables that the function
+/// looks up rows of.
+///
+/// As [`value_and_grad`](crate::value_and_grad), whose page says what `f` may do. The gradient of a dense tensor of which the
+/// function reads rows by integer data, once, as [`embedding_lookup`](Tensor::embedding_lookup) and
+/// [`gather`](Tensor::gather) of axis 0 do, is [`Gradient::Rows`]. A tensor that is read more than once or in another way, or
+/// of at most 512 numbers, has a [`Gradient::Dense`].
+///
+/// The cotangents of a row are added up in the order of its uses, with the bits of the dense gradient.
+///
+/// # Errors
+/// As [`value_and_grad`](crate::value_and_grad).
+///
+/// # Cost
+/// A gradient of rows costs a sort of the ids and passes over the ids and their rows: nothing in the number of rows of the
+/// table. No wait, besides those of `f`.
+///
+/// ```
+/// use ragged::{Device, Gradient, RaggedTensor, sparse_value_and_grad};
+/// let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &Device::cpu())?;
+/// let ids = RaggedTensor::from_nested([vec![7, 3], vec![], vec![7]], &Device::cpu())?;
+/// let (value, gradients) = sparse_value_and_grad(|x| x[0].embedding_lookup(&ids)?.reduce_sum(..), [&table])?;
+/// assert_eq!(value.to_string(), "tensor(4.5, shape=(), dtype=f32)");
+/// let Gradient::Rows(of) = &gradients[0] else { panic!("one look-up") };
+/// assert_eq!(of.ids().to_string(), "tensor([3, 7], shape=(2,), dtype=u32)");
+/// assert_eq!(of.rows().to_string(), "tensor([[1.0, 1.0], [2.0, 2.0]], shape=(2, 2), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `jax.experimental.sparse.value_and_grad`; `tf.GradientTape` with `tf.IndexedSlices`.
+#[track_caller]
+pub fn sparse_value_and_grad<V: AsRef<Tensor>>(
+    f: impl FnOnce(&[Tensor]) -> Result<V>,
+    at: impl TensorSet,
+) -> Result<(V, Vec<Gradient>)> {
+    of_function("sparse_value_and_grad", caller(), f, &at.tensors(), true)
+}
+
+/// The value of `f` at tensors with fresh leaves in place of `at`, and the gradient by each of them, as [`value_and_grad`]; of
+/// rows alone where possible, if `of_rows`.
+pub(crate) fn of_function<V: AsRef<Tensor>>(
     op: &'static str,
     location: &'static Location<'static>,
     f: impl FnOnce(&[Tensor]) -> Result<V>,
     at: &[&Tensor],
-) -> Result<(V, Vec<Tensor>)> {
+    of_rows: bool,
+) -> Result<(V, Vec<Gradient>)> {
     let entered = Scope::enter();
     let (mut leaves, mut inputs) = (Vec::new(), Vec::new());
     for (k, x) in at.iter().enumerate() {
@@ -121,16 +172,20 @@ pub(crate) fn differentiated<V: AsRef<Tensor>>(
     let mut gradients = Vec::with_capacity(at.len());
     // The conditions of the value are those of its gradient.
     let conditions: Vec<Node> = Some(&result).filter(|result| result.is_fallible()).cloned().into_iter().collect();
-    for (x, gradient) in at.iter().zip(cotangents(rec, vec![(result, one)], &leaves)?) {
+    for (x, gradient) in at.iter().zip(totals(rec, vec![(result, one)], &leaves, of_rows)?) {
         let gradient = match gradient {
-            Some(gradient) if conditions.is_empty() => gradient,
-            Some(gradient) => rec.map(x.count()?, Expr::load(&gradient, Expr::index()), &conditions),
+            Some(Total::Rows(rows)) => {
+                gradients.push(Gradient::Rows(RowsGradient::new(rec, x, rows, &conditions)?));
+                continue;
+            }
+            Some(Total::Dense(gradient)) if conditions.is_empty() => gradient,
+            Some(Total::Dense(gradient)) => rec.map(x.count()?, Expr::load(&gradient, Expr::index()), &conditions),
             None => {
                 let rec = Recorder { backend: x.backend(), ..rec };
                 rec.map(x.count()?, zero(x.dtype()), &[])
             }
         };
-        gradients.push(x.with_value_node(gradient)?);
+        gradients.push(Gradient::Dense(x.with_value_node(gradient)?));
     }
     Ok((value, gradients))
 }

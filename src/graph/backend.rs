@@ -136,6 +136,8 @@ pub(crate) trait Backend: Send + Sync {
     /// As [`Backend::evaluate`], step by step: the runs, in order, of which all but the last compute sizes that are read in
     /// advance, and the time of each step. Empty if the nodes are computed.
     fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>>;
+    /// Whether nothing else refers to the storage of a result, so that it can be overwritten.
+    fn is_sole_owner(&self, stored: &Stored) -> bool;
     /// Waits until all evaluations are complete.
     fn wait(&self) -> Result<()>;
     /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Does

@@ -42,8 +42,35 @@ pub(crate) struct Run<'a> {
     /// The sizes and scalars. Shared with the steps, and changed between them only.
     pub(crate) table: Arc<RunTable>,
     locations: &'a Locations,
-    /// By the number of the array.
-    inputs: &'a [Option<Stored>],
+    inputs: Inputs<'a>,
+    /// Per step whether it overwrites its base.
+    pub(crate) in_place: Vec<bool>,
+}
+
+/// The inputs of a run, by the number of the array.
+enum Inputs<'a> {
+    /// Of recorded nodes.
+    Shared(&'a [Option<Stored>]),
+    /// Of a traced program, which steps may overwrite.
+    Own(&'a mut [Option<Stored>]),
+}
+
+impl Inputs<'_> {
+    fn get(&self, array: ArrayId) -> Option<&Stored> {
+        let all: &[Option<Stored>] = match self {
+            Self::Shared(all) => all,
+            Self::Own(all) => all,
+        };
+        all[array.index()].as_ref()
+    }
+
+    /// The array, which no later step reads.
+    fn take(&mut self, array: ArrayId) -> Option<Stored> {
+        match self {
+            Self::Shared(_) => None,
+            Self::Own(all) => all[array.index()].take(),
+        }
+    }
 }
 
 /// The results of a run.
@@ -63,6 +90,8 @@ pub(crate) struct StepRun<'a> {
     pub(crate) number: usize,
     /// The arrays of [`Step::reads`](super::plan::Step::reads), in order.
     pub(crate) reads: Vec<&'a Stored>,
+    /// The base of the step, if it is to be overwritten: the output has its storage. Its place in `reads` has no storage.
+    pub(crate) overwritten: Option<Stored>,
     /// The conditions of all arrays on which the step depends.
     pub(crate) inherited: Vec<Status>,
     pub(crate) table: &'a Arc<RunTable>,
@@ -113,8 +142,9 @@ impl Driver {
     ) -> Run<'a> {
         let plan = self.plan(on, Arc::new(program), bindings, &table);
         let kept = plan.kept(bindings, SizeView::of(&table), on.is_cpu());
-        let (locations, inputs) = (&bindings.locations, &bindings.inputs);
-        Run { last_counts: &self.last_counts, plan, kept, table: Arc::new(table), locations, inputs }
+        let (locations, inputs) = (&bindings.locations, Inputs::Shared(&bindings.inputs));
+        let in_place = vec![false; plan.steps.len()];
+        Run { last_counts: &self.last_counts, plan, kept, table: Arc::new(table), locations, inputs, in_place }
     }
 
     /// A run of a traced program.
@@ -125,8 +155,15 @@ impl Driver {
             traced.is_output[array.index()] || !on.is_cpu() && traced.holds_output_count[array.index()]
         };
         let kept = plan.computed.iter().map(|computed| computed.array.is_some_and(is_kept)).collect();
-        let (locations, inputs) = (&traced.trace.locations, &run.arrays);
-        Run { last_counts: &self.last_counts, plan, kept, table: Arc::new(table), locations, inputs }
+        // Nothing else can begin to refer to what has a sole owner.
+        let is_owned = |array: ArrayId| {
+            let stored = run.arrays[array.index()].as_ref();
+            run.donated.get(array.index()) == Some(&true) && stored.is_some_and(|stored| on.is_sole_owner(stored))
+        };
+        let in_place = plan.links.iter().map(|links| links.overwritten.is_some_and(|(_, array)| is_owned(array)));
+        let in_place = in_place.collect();
+        let (locations, inputs) = (&traced.trace.locations, Inputs::Own(&mut run.arrays));
+        Run { last_counts: &self.last_counts, plan, kept, table: Arc::new(table), locations, inputs, in_place }
     }
 }
 
@@ -140,30 +177,41 @@ impl Run<'_> {
     }
 
     fn steps(&mut self, execution: &mut dyn Execution, outcome: &mut Outcome) -> Result<()> {
-        let (plan, inputs) = (self.plan.clone(), self.inputs);
+        let plan = self.plan.clone();
+        let mut inputs = std::mem::replace(&mut self.inputs, Inputs::Shared(&[]));
         // A count that another thread has stored in the meantime is an input.
         for count in &plan.counts {
             if let ArraySource::Input(array) = count.source
-                && let Some(stored) = &inputs[array.index()]
+                && let Some(stored) = inputs.get(array)
             {
                 self.count(count, stored, execution, outcome);
             }
         }
         let mut made: Vec<Option<Stored>> = vec![None; plan.computed.len()];
         for (number, links) in plan.links.iter().enumerate() {
+            // After a check that failed, a run of the same inputs reports it.
+            let has_failed = outcome.counts.iter().any(|(_, value)| value.is_none());
+            let (base, array) = links.overwritten.filter(|_| self.in_place[number] && !has_failed).unzip();
+            let overwritten = array.and_then(|array| inputs.take(array));
+            let placeholder = overwritten.as_ref().map(Stored::without_storage);
             let find = |source: &ArraySource| {
                 let found = match source {
-                    ArraySource::Input(array) => inputs[array.index()].as_ref(),
+                    ArraySource::Input(array) => inputs.get(*array),
                     ArraySource::Computed(m) => made[*m].as_ref(),
                 };
                 found.expect("bug: a step before its inputs")
             };
-            let reads: Vec<&Stored> = links.reads.iter().map(find).collect();
+            let find_read = |(k, source): (usize, &ArraySource)| match &placeholder {
+                Some(placeholder) if Some(k) == base => placeholder,
+                _ => find(source),
+            };
+            let reads: Vec<&Stored> = links.reads.iter().enumerate().map(find_read).collect();
             let mut inherited = Vec::new();
             let of_arrays = reads.iter().copied().chain(links.after.iter().map(find));
             of_arrays.for_each(|stored| Status::inherit(&mut inherited, &stored.status));
             let (table, locations) = (&self.table, self.locations);
-            let outputs = execution.step(StepRun { plan: &plan, number, reads, inherited, table, locations })?;
+            let run = StepRun { plan: &plan, number, reads, overwritten, inherited, table, locations };
+            let outputs = execution.step(run)?;
             for (m, stored) in (links.first_output..).zip(outputs) {
                 // The sizes that this array holds are exact from here on.
                 for &count in &plan.computed[m].counts {

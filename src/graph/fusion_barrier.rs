@@ -23,6 +23,8 @@ pub enum FusionBarrier {
     ComputedPositions,
     /// The reader evaluates its input several times per element, as a scan, a sort, a product and a hash do.
     EvaluatedOften,
+    /// The reader overwrites an array in place, so that what it writes is stored before.
+    Overwrites,
     /// The reader would have to search for the row of each element.
     Search,
     /// The array has one number per row, and the reader would compute it once per element.
@@ -53,6 +55,7 @@ impl fmt::Display for FusionBarrier {
             Self::SeveralReaders => "several kernels read it, and it is too expensive to recompute for each",
             Self::ComputedPositions => "it is read at computed positions, and too expensive to recompute at each",
             Self::EvaluatedOften => "its reader would recompute it several times per element",
+            Self::Overwrites => "its reader overwrites an array in place",
             Self::Search => "its reader would search for the row of each element",
             Self::OncePerRow => "it has one number per row, and its reader would recompute it per element",
             Self::OtherRows => "its reader needs the results of other rows",
@@ -77,7 +80,9 @@ impl FusionBarrier {
     /// ```
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::EndsKernel(_) | Self::Splits | Self::Count | Self::ConditionsOnly => "inherent in the operation",
+            Self::EndsKernel(_) | Self::Splits | Self::Count | Self::ConditionsOnly | Self::Overwrites => {
+                "inherent in the operation"
+            }
             Self::Requested => "request fewer arrays together if only its reader's result is needed",
             Self::SeveralReaders | Self::EvaluatedOften | Self::Search | Self::OncePerRow | Self::KernelSize => {
                 "storing it costs less"

@@ -18,6 +18,13 @@ pub(crate) struct Stored {
     pub(crate) len: u32,
 }
 
+impl Stored {
+    /// The same result with no storage.
+    pub(crate) fn without_storage(&self) -> Self {
+        Self { data: Arc::new(()), ..self.clone() }
+    }
+}
+
 /// One device-side condition of an evaluated node, with the location of its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Status {

@@ -23,6 +23,9 @@ pub(crate) struct TracedProgram {
 pub(crate) struct TracedRun {
     /// The inputs, and the outputs once they are computed, by the number of the array.
     pub(crate) arrays: Vec<Option<Stored>>,
+    /// Per array whether the run owns it: a step may overwrite the array if nothing else refers to its storage. Empty if
+    /// the run owns none. What a run has overwritten is gone from `arrays`.
+    pub(crate) donated: Vec<bool>,
     pub(crate) table: RunTable,
     /// Whether a count is undefined, since a condition of its array failed.
     pub(crate) has_failed: bool,

@@ -121,7 +121,7 @@ impl Loads {
                 out.push(Load { node: n.clone(), at: None });
             }
         };
-        if let Some(n) = step.recipe.array() {
+        if let Some(n) = step.recipe.array().filter(|_| step.recipe.base().is_none()) {
             searched(n, &mut out);
         }
         let exprs = step.recipe.exprs().into_iter().take(facts.counted_exprs());

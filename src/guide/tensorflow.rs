@@ -21,6 +21,7 @@
 //! | keyword arguments | functions around an argument: `keepdims=True` is [`keep`]`(1)`; see the [crate's page](crate#arguments-and-options) |
 //! | `None` as axis | `..` |
 //! | `x + 1`, `x * y` | `(&x + 1)?`, `(&x * &y)?` |
+//! | `tf.IndexedSlices` | [`RowsGradient`](crate::RowsGradient), by [`sparse_value_and_grad`](crate::sparse_value_and_grad) |
 //! | `tf.GradientTape` | [`value_and_grad`](crate::value_and_grad), [`grad`](crate::grad) of a function of tensors |
 //!
 //! Rust's literals have Rust's types: `[1.0]` holds f64, where `tf.ragged.constant` gives f32. Write `1.0f32`; many GPUs
@@ -323,7 +324,7 @@
 //! # Missing
 //!
 //! - Keras's layers other than dense, embedding, normalisation and dropout, which the crate `ragged-nn` has, with variables, losses
-//!   and optimisers; `tf.data`, `tf.io.parse_example` and other input.
+//!   and optimizers; `tf.data`, `tf.io.parse_example` and other input.
 //! - `tf.while_loop` and `tf.cond` on tensors: a loop in Rust records its operations, and a condition on data is a read.
 //! - Scatters (`tf.tensor_scatter_nd_update`); segment sums add by index. `tf.einsum`, `tf.linalg`, convolutions,
 //!   `tf.image`, Fourier transforms.

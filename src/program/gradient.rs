@@ -6,7 +6,7 @@ use super::run::Way;
 use super::traced::Traced;
 use super::{Program, guarded};
 use crate::error::{Error, Result, caller, here};
-use crate::gradient::differentiated;
+use crate::gradient::{dense, of_function};
 use crate::tensor::Tensor;
 
 /// The outputs of a program, of which the first one is differentiated.
@@ -113,8 +113,8 @@ impl Program {
         };
         let location = caller();
         let program = || {
-            let (Outputs(outputs), gradients) = differentiated(op, location, outputs, &at)?;
-            let selected = select(outputs, gradients);
+            let (Outputs(outputs), gradients) = of_function(op, location, outputs, &at, false)?;
+            let selected = select(outputs, dense(gradients));
             Ok(traced.program(&code.inputs, &selected.iter().collect::<Vec<_>>(), code.is_of_file))
         };
         if code.is_of_file { guarded(op, program) } else { program() }

@@ -1,5 +1,6 @@
 //! Programs: a computation that is recorded once and run on any tensors that fit.
 
+mod donation;
 mod gradient;
 mod layout;
 mod parts;
@@ -190,6 +191,51 @@ impl Program {
         let inputs = inputs.tensors();
         let backend = self.checked(OP, &inputs, None)?;
         self.outputs_on(OP, &inputs, &backend).map_err(here())
+    }
+
+    /// As [`Self::run`], of inputs that the run may overwrite: the buffer of an input becomes that of an output of equal
+    /// size where the program allows it.
+    ///
+    /// A run that succeeds takes all inputs out of `inputs`; after an error they are as they were. An input is donated if it
+    /// is dense and no other tensor, read or program holds its values. One that is held elsewhere is right to pass: it is
+    /// copied, and keeps its values. The outputs have the bits of [`Self::run`].
+    ///
+    /// [`update_rows`](Tensor::update_rows) of a donated tensor writes the rows alone, if nothing later in the program reads
+    /// the tensor. The buffers of other donated inputs are free for later runs. Programs from files and runs within traces
+    /// copy.
+    ///
+    /// # Errors
+    /// As [`Self::run`]. A check that fails on a GPU after an input was overwritten is the error of the outputs' reads.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, Program, RaggedTensor, TensorSpec};
+    /// let table = TensorSpec::new(DType::F32, [None, Some(2)]);
+    /// let ids = TensorSpec::new(DType::I32, [None]);
+    /// let step = Program::trace(&[table, ids], |x| {
+    ///     x[0].update_rows(&x[1], &x[0].gather(&x[1])?.multiply(2.0)?)
+    /// })?;
+    /// let device = Device::cpu();
+    /// let table = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]], &device)?;
+    /// let ids = RaggedTensor::from_nested([1], &device)?;
+    /// let mut inputs = vec![table.into_erased(), ids.into_erased()];
+    /// let table = step.run_donating(&mut inputs)?.remove(0);
+    /// assert_eq!(table.to_string(), "tensor([[1.0, 2.0], [6.0, 8.0], [5.0, 6.0]], shape=(3, 2), dtype=f32)");
+    /// assert!(inputs.is_empty());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Source: `donate_argnums` of `jax.jit`.
+    #[track_caller]
+    pub fn run_donating(&self, inputs: &mut Vec<Tensor>) -> Result<Vec<Tensor>> {
+        const OP: &str = "Program::run_donating";
+        let given: Vec<&Tensor> = inputs.iter().collect();
+        let backend = self.checked(OP, &given, None)?;
+        if self.0.is_of_file || backend.id() == OF_TRACES {
+            let outputs = self.outputs_on(OP, &given, &backend).map_err(here())?;
+            inputs.clear();
+            return Ok(outputs);
+        }
+        self.outputs_donating(OP, inputs, &backend).map_err(here())
     }
 
     /// The outputs of a program without inputs, on a device. [`Program::run`] selects the device of the captured tensors;

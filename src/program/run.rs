@@ -1,8 +1,10 @@
 //! Runs of a program: on the arrays of its inputs, or recorded again.
 
+use std::mem::take;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::donation::Donation;
 use super::layout::Layout;
 use super::parts::Parts;
 use super::{ArrayOrigin, Code, Program, SizeOrigin};
@@ -29,6 +31,12 @@ pub(super) enum Way {
     /// it names its integers; elsewhere they are planned once.
     Tried,
     Recorded,
+}
+
+/// The arrays and the sizes of the inputs, by their numbers in the program.
+struct Bound {
+    arrays: Vec<Option<Node>>,
+    sizes: Vec<Option<Size>>,
 }
 
 /// What a run without a recording gives.
@@ -71,6 +79,30 @@ impl Program {
         backend: &BackendRef,
         way: Way,
     ) -> Result<Vec<Tensor>> {
+        let bound = self.bound(op, inputs, backend)?;
+        self.outputs_from(bound, backend, way, None)
+    }
+
+    /// The outputs of a run that owns its inputs. After an error the inputs are as they were.
+    #[track_caller]
+    pub(super) fn outputs_donating(
+        &self,
+        op: &'static str,
+        inputs: &mut Vec<Tensor>,
+        backend: &BackendRef,
+    ) -> Result<Vec<Tensor>> {
+        let bound = self.bound(op, &inputs.iter().collect::<Vec<_>>(), backend)?;
+        let mut donation = Donation::of(take(inputs));
+        let outputs = self.outputs_from(bound, backend, Way::Computed, Some(&mut donation));
+        if outputs.is_err() {
+            *inputs = donation.left();
+        }
+        outputs
+    }
+
+    /// The arrays and sizes that the program takes from these inputs, from captured tensors, or has.
+    #[track_caller]
+    fn bound(&self, op: &'static str, inputs: &[&Tensor], backend: &BackendRef) -> Result<Bound> {
         let code = &*self.0;
         let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
         read_counts(backend, op, parts.iter().flat_map(|of| &of.sizes))?;
@@ -80,15 +112,27 @@ impl Program {
             Some(ArrayOrigin::Captured(captured)) => captured.on(backend).map(Some),
         };
         let arrays: Vec<Option<Node>> = code.arrays.iter().map(array).collect::<Result<_>>()?;
-        let sizes = |k: usize| match code.sizes[k].as_ref()? {
+        let size = |(k, origin): (usize, &Option<SizeOrigin>)| match origin.as_ref()? {
             SizeOrigin::Input(place) => Some(place.size(&parts).expect(NO_PART).clone()),
             SizeOrigin::Known(n) => {
                 let identity = (code.number, k);
                 Some(Size::input(Digest::of("captured size", identity), *n))
             }
         };
+        let sizes = code.sizes.iter().enumerate().map(size).collect();
+        Ok(Bound { arrays, sizes })
+    }
+
+    fn outputs_from(
+        &self,
+        bound: Bound,
+        backend: &BackendRef,
+        way: Way,
+        donation: Option<&mut Donation>,
+    ) -> Result<Vec<Tensor>> {
+        let (code, Bound { mut arrays, sizes }) = (&*self.0, bound);
         let outcome = match way {
-            Way::Computed | Way::Tried => code.computed(&arrays, &sizes, backend)?,
+            Way::Computed | Way::Tried => code.computed(&mut arrays, &sizes, backend, donation)?,
             Way::Recorded => Outcome::Recorded,
         };
         let is_tried = way == Way::Tried && matches!(outcome, Outcome::Recorded) && backend.id() != OF_TRACES;
@@ -97,7 +141,7 @@ impl Program {
             Outcome::Recorded | Outcome::Failed => code.traced.program.replay(ReplayInputs {
                 backend,
                 arrays,
-                sizes: (0..code.sizes.len()).map(sizes).collect(),
+                sizes,
                 bounds: &code.bounds,
                 scalars: &code.traced.trace.run.scalars,
                 locations: &code.traced.trace.locations,
@@ -120,9 +164,10 @@ impl Code {
     /// The arrays and sizes of the outputs, computed without a recording.
     fn computed(
         &self,
-        arrays: &[Option<Node>],
-        sizes: &dyn Fn(usize) -> Option<Size>,
+        arrays: &mut Vec<Option<Node>>,
+        given: &[Option<Size>],
         backend: &BackendRef,
+        mut donation: Option<&mut Donation>,
     ) -> Result<Outcome> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // Gradients need the arrays in between.
@@ -130,14 +175,13 @@ impl Code {
             return Ok(Outcome::Recorded);
         }
         let program = &self.traced.program;
-        let given: Vec<Option<Size>> = (0..self.sizes.len()).map(sizes).collect();
         let counts: Vec<Node> = given.iter().flatten().flat_map(Size::counts).filter_map(Size::count_node).collect();
         // Kernels of traced inputs take their sizes from the host, and may read whole vectors.
         let is_padded = |((_, def), node): ((_, &ArrayDef), &Option<Node>)| match (def, node) {
             (ArrayDef::Input(form), Some(node)) => node.is_vector_padded() || !form.is_vector_padded,
             _ => true,
         };
-        let has_kernels = backend.is_cpu() || counts.is_empty() && program.arrays().zip(arrays).all(is_padded);
+        let has_kernels = backend.is_cpu() || counts.is_empty() && program.arrays().zip(arrays.iter()).all(is_padded);
         if !has_kernels {
             return Ok(Outcome::Recorded);
         }
@@ -153,15 +197,28 @@ impl Code {
         }
         let table = program.run_table(inputs, &values, &self.bounds, self.traced.trace.run.scalars.clone());
         let stored = |node: &Option<Node>| node.as_ref()?.stored().cloned();
-        let mut run = TracedRun { arrays: arrays.iter().map(stored).collect(), table, has_failed: false };
-        if !backend.run_traced(&self.traced, &mut run)? {
-            return Ok(Outcome::Recorded);
+        let arrays_of_run = arrays.iter().map(stored).collect();
+        let mut run = TracedRun { arrays: arrays_of_run, donated: Vec::new(), table, has_failed: false };
+        if let Some(donation) = &mut donation {
+            donation.lend(self, arrays, &mut run);
         }
-        if run.has_failed {
-            return Ok(Outcome::Failed);
+        let outcome = match backend.run_traced(&self.traced, &mut run) {
+            Ok(true) if run.has_failed => Ok(Some(Outcome::Failed)),
+            Ok(true) => Ok(None),
+            Ok(false) => Ok(Some(Outcome::Recorded)),
+            Err(e) => Err(e),
+        };
+        if let (Ok(None), Some(donation)) = (&outcome, &mut donation) {
+            donation.consume(&mut run);
+        } else if let Some(donation) = donation {
+            donation.give_back(backend, arrays, &mut run)?;
+        }
+        if let Some(outcome) = outcome? {
+            return Ok(outcome);
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (nodes, sizes) = (arrays.to_vec(), vec![None; self.sizes.len()]);
+        let (nodes, sizes) = (take(arrays), vec![None; self.sizes.len()]);
+        let given = given.to_vec();
         let mut results = Results { code: self, backend, given, run, number, nodes, sizes };
         for k in self.outputs.iter().flat_map(Layout::arrays) {
             results.node(k);

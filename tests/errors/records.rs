@@ -3,9 +3,9 @@
 use pollster::block_on;
 use ragged::opt::{ConstantOptions, Pool};
 use ragged::{
-    CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoadOptions, LodTensor, Nested, Program,
-    RaggedShape, RaggedTensor, Result, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor, TensorSpec,
-    Update, keys, record_async, s, to_host, to_host_async, to_vecs,
+    CpuOptions, DType, Device, FieldValue, Gradient, JsonLines, Key, Lengths, LoadOptions, LodTensor, Nested, Program,
+    RaggedShape, RaggedTensor, Result, RowPartition, RowsGradient, SavedModel, SparseTensor, StructuredTensor, Tensor,
+    TensorSpec, Update, keys, record_async, s, to_host, to_host_async, to_vecs,
 };
 
 use crate::{Misuse, Subjects, no, read};
@@ -243,7 +243,29 @@ pub const LOD: &[(&str, Misuse)] = &[
     ("sequence_softmax", |s| no(s.lod.sequence_softmax())),
 ];
 
+/// The gradient of rows of a table.
+fn of_rows(s: &Subjects) -> Result<(Gradient, RowsGradient)> {
+    let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 300], &s.device)?;
+    let ids = RaggedTensor::from_nested([7], &s.device)?;
+    let (_, mut of) = ragged::sparse_value_and_grad(|x| x[0].gather(&ids)?.reduce_sum(..), [&table])?;
+    match of.remove(0) {
+        Gradient::Rows(rows) => Ok((Gradient::Rows(rows.clone()), rows)),
+        other => panic!("{other:?}"),
+    }
+}
+
 pub const PROGRAMS: &[(&str, Misuse)] = &[
+    ("sparse_value_and_grad", |s| no(ragged::sparse_value_and_grad(|x| x[0].reduce_sum(..), &s.ints))),
+    ("Gradient::to_dense", |s| no(of_rows(s)?.0.to_dense(&s.words))),
+    ("RowsGradient::rows_of", |s| no(of_rows(s)?.1.rows_of(&s.x))),
+    ("RowsGradient::update", |s| {
+        let (_, of) = of_rows(s)?;
+        no(of.update(&s.x, of.rows()))
+    }),
+    ("Program::run_donating", |s| {
+        let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
+        no(program.run_donating(&mut Vec::new()))
+    }),
     ("value_and_grad", |s| no(ragged::value_and_grad(|x| x[0].reduce_sum(..), &s.ints))),
     ("value_and_grad of rows", |s| no(ragged::value_and_grad(|x| x[0].reduce_sum(1), &s.x))),
     ("grad", |s| no(ragged::grad(|x| x[0].reduce_sum(..), &s.ints))),

@@ -16,6 +16,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("sequence_mask", |s| no(s.t.sequence_mask(3))),
     ("batch_scatter_add", |s| no(s.x.batch_scatter_add(&s.ints, &s.other_rows))),
     ("batch_scatter_add out of range", |s| read(s.t.batch_scatter_add(&s.ints, &s.t))),
+    ("update_rows", |s| no(s.t.update_rows(&s.x, &s.t))),
     ("reduce_max", |s| no(s.t.reduce_max(-4))),
     ("reduce_variance", |s| no(s.words.reduce_variance(1))),
     ("reduce_logsumexp", |s| no(s.ints.erased().reduce_logsumexp(1))),

@@ -46,7 +46,7 @@
 //!   [`categorical_cross_entropy`], [`sparse_categorical_cross_entropy`], [`mean_squared_error`]. The elements of ragged rows
 //!   count equally, as the elements of padded rows under a mask do.
 //! - An [`Optimizer`] records the new value of one variable, and of its *slots*: [`Sgd`], [`RmsProp`], [`Adagrad`],
-//!   [`Adam`], with gradients that are [`Clipped`]. The formulas are those of Keras 3.
+//!   [`Adam`], [`LazyAdam`], with gradients that are [`Clipped`]. The formulas are those of Keras 3.
 //! - [`Training`] is one traced [`Program`](ragged::Program): variables, slots, learning rate, number of the step and batch
 //!   are its inputs; loss, variables and slots its outputs. It runs on batches of any sizes, by one plan, and waits for
 //!   nothing.
@@ -73,7 +73,7 @@ pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, categorical_cross_entropy, mean_squared_error,
     sparse_categorical_cross_entropy,
 };
-pub use optimizers::{Adagrad, Adam, Clip, Clipped, Optimizer, RmsProp, Sgd, Slot, Update};
+pub use optimizers::{Adagrad, Adam, Clip, Clipped, LazyAdam, Optimizer, RmsProp, Sgd, Slot, Update};
 pub use training::{Outcome, Training};
 pub use variables::Variables;
 

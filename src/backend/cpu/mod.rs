@@ -76,6 +76,7 @@ use crate::graph::driver::{CountState, Driver, Execution, StepRun};
 use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanLimits, Step};
 use crate::graph::planned::{self, SizeView};
+use crate::graph::primitive::copied_bytes;
 use crate::graph::program::{CheckId, trace};
 use crate::graph::size::{RecordedSize, RunTable};
 use crate::graph::timed_run::TimedRun;
@@ -100,7 +101,11 @@ pub(crate) struct CpuBackend {
 
 /// The array of a stored result.
 pub(super) fn array_of(stored: &Stored) -> Arc<Array> {
-    stored.data.clone().downcast().expect("bug: an array of another backend")
+    into_array(stored.clone())
+}
+
+fn into_array(stored: Stored) -> Arc<Array> {
+    stored.data.downcast().expect("bug: an array of another backend")
 }
 
 impl CpuBackend {
@@ -162,7 +167,7 @@ impl CpuBackend {
 impl Execution for &CpuBackend {
     /// Runs a step, whose sizes are exact.
     fn step(&mut self, run: StepRun<'_>) -> Result<Vec<Stored>> {
-        let StepRun { plan, number, reads, inherited: mut status, table, locations } = run;
+        let StepRun { plan, number, reads, overwritten, inherited: mut status, table, locations } = run;
         let (step, sizes) = (&plan.steps[number], SizeView::of(table));
         let prepare = |plan: &LinkedPlan| plan.steps.iter().map(|step| Arc::new(Prepared::of(step))).collect();
         let prepared = &plan.prepared::<Vec<Arc<Prepared>>>(prepare)[number];
@@ -170,7 +175,17 @@ impl Execution for &CpuBackend {
         debug_assert!(step.outputs().iter().all(is_exact), "bug: {} runs before its sizes are exact", step.out.op());
         let bytes = || step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
-        let arrays = reads.into_iter().map(array_of).collect();
+        let base = step.recipe.base().and_then(|base| step.reads.iter().position(|n| n == base));
+        let mut moved = traffic(step, &prepared.loads, sizes, 0).total();
+        let (base, arrays) = match (base, overwritten) {
+            (Some(k), Some(stored)) => {
+                moved -= copied_bytes(step, sizes);
+                let none = Arc::new(Array::from_bytes(&self.pool, step.out.dtype(), &[])?);
+                let array = |(m, stored)| if m == k { none.clone() } else { array_of(stored) };
+                (Some(into_array(stored)), reads.into_iter().enumerate().map(array).collect())
+            }
+            (base, _) => (base.map(|k| array_of(reads[k])), reads.into_iter().map(array_of).collect()),
+        };
         let outcomes: Arc<[AtomicU32]> = prepared.checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let (panic, written_twice) = (Arc::default(), Arc::new(AtomicU32::new(u32::MAX)));
         let (functions, pool, table) = (locations.functions(), self.pool.clone(), table.clone());
@@ -179,14 +194,14 @@ impl Execution for &CpuBackend {
         let inputs =
             Inputs { functions, arrays, step: step_of, outcomes: outcomes_of, panic, written_twice, pool, table };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
-        self.bytes_moved.fetch_add(traffic(step, &prepared.loads, sizes, 0).total(), Ordering::Relaxed);
+        self.bytes_moved.fetch_add(moved, Ordering::Relaxed);
         if !prepared.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh =
                 |(slot, check): (usize, &CheckId)| Status::new(block.clone(), slot as u32, locations.check(*check));
             status.extend(prepared.checks.iter().enumerate().map(fresh));
         }
-        let computed = compute(step, &inputs);
+        let computed = compute(step, &inputs, base);
         let computed = inputs.panic.get().map_or(computed, |e| Err(e.clone()));
         // A size may exceed a limit, and a function of the user may panic, because an earlier condition failed, such as an
         // index beyond all rows. The failed condition is then the error to report.
@@ -272,6 +287,9 @@ impl Backend for CpuBackend {
         let run = self.run_recorded(nodes, &mut timed)?;
         let times = timed.times;
         Ok(run.map(|(plan, table)| TimedRun { plan, table, times }).into_iter().collect())
+    }
+    fn is_sole_owner(&self, stored: &Stored) -> bool {
+        Arc::strong_count(&stored.data) == 1
     }
     fn wait(&self) -> Result<()> {
         // `evaluate` returns only after its results are computed.

@@ -18,7 +18,9 @@ const BLOCK: usize = 8192;
 impl CpuPrimitive for UniqueScatter<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let (n, dtype, len) = (inputs.count(&self.count), self.value.dtype(), outputs[0].len());
-        outputs[0].zero_rest(0);
+        if self.base.is_none() {
+            outputs[0].zero_rest(0);
+        }
         let words = outputs[0].atomic_words();
         let (at, value) = (CompiledExpr::new(inputs, &self.at), CompiledExpr::new(inputs, &self.value));
         let written: Vec<AtomicU32> = if cfg!(debug_assertions) { zeros(len.div_ceil(32)) } else { Vec::new() };
@@ -34,7 +36,7 @@ impl CpuPrimitive for UniqueScatter<InPlan> {
                     {
                         inputs.written_twice.fetch_min(at as u32, Ordering::Relaxed);
                     }
-                    store(words, at, value);
+                    store(words, at, value, self.base.is_some());
                 }
             }
         });
@@ -46,8 +48,9 @@ fn zeros(n: usize) -> Vec<AtomicU32> {
     std::iter::repeat_with(|| AtomicU32::new(0)).take(n).collect()
 }
 
-/// Stores the bytes of element `at`, which were 0. Elements of less than a word share words with others.
-fn store(words: &[AtomicU32], at: usize, value: &[u8]) {
+/// Stores the bytes of element `at`, which were 0 unless the array `is_set`. Elements of less than a word share words with
+/// others.
+fn store(words: &[AtomicU32], at: usize, value: &[u8], is_set: bool) {
     let (parts, rest) = value.as_chunks::<4>();
     let first = at * value.len();
     for (part, word) in parts.iter().zip(&words[first / 4..]) {
@@ -56,6 +59,11 @@ fn store(words: &[AtomicU32], at: usize, value: &[u8]) {
     if !rest.is_empty() {
         let mut part = [0; 4];
         part[first % 4..][..rest.len()].copy_from_slice(rest);
+        if is_set {
+            let mut others = [u8::MAX; 4];
+            others[first % 4..][..rest.len()].fill(0);
+            words[first / 4].fetch_and(u32::from_ne_bytes(others), Ordering::Relaxed);
+        }
         words[first / 4].fetch_or(u32::from_ne_bytes(part), Ordering::Relaxed);
     }
 }

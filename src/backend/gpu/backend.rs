@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::graph::backend::{Backend, BoxedRead, CountedMemory, Part, StepCost, Wait};
 use crate::graph::driver::Driver;
 use crate::graph::many_dispatches::ManyDispatches;
-use crate::graph::node::Node;
+use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, Step};
 use crate::graph::planned::SizeView;
 use crate::graph::timed_run::TimedRun;
@@ -180,6 +180,10 @@ impl Backend for GpuBackend {
     }
     fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
         self.run_in_steps(nodes).map_err(|e| self.runtime.with_cause(e))
+    }
+    fn is_sole_owner(&self, stored: &Stored) -> bool {
+        let is_sole = |buffer: &Buffer| buffer.is_sole_owner();
+        Arc::strong_count(&stored.data) == 1 && stored.data.downcast_ref().is_some_and(is_sole)
     }
     fn wait(&self) -> Result<()> {
         self.runtime.wait()

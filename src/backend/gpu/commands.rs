@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::compiled_plan::{BufferBinding, Compiled, Resource, RunHint, SizedPlan};
+use super::compiled_plan::{Base, BufferBinding, Compiled, Resource, RunHint, SizedPlan};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Status, Wait};
@@ -184,7 +184,7 @@ impl GpuBackend {
     /// The commands of a run, and its results once these are submitted.
     fn commands(&self, run: Run<'_>) -> Result<(Commands, Outcome)> {
         let compiled = run.plan.prepared(Compiled::of);
-        let kept = run.kept.iter().map(|&kept| u32::from(kept));
+        let kept = run.kept.iter().chain(&run.in_place).map(|&flag| u32::from(flag));
         let signature: Vec<u32> = run.table.signature().chain(run.table.scalar_words()).chain(kept).collect();
         let mut hint = compiled.take_hint(&signature);
         let commands = self.begin(&run, compiled, signature, &mut hint);
@@ -200,7 +200,7 @@ impl GpuBackend {
             Some(sized) if hint.signature == signature => sized.clone(),
             _ => {
                 let sizes = SizeView::of(&run.table);
-                let sized = Arc::new(self.sized(&run.plan, &compiled.modules, sizes, &run.kept)?);
+                let sized = Arc::new(self.sized(&run.plan, &compiled.modules, sizes, (&run.kept, &run.in_place))?);
                 (hint.signature, hint.sized) = (signature, Some(sized.clone()));
                 sized
             }
@@ -249,14 +249,26 @@ impl Execution for Commands {
             let block = Arc::new(StatusBlock { buffer: self.buffers[step.scratch[k]].clone(), is_flag: true });
             outcomes.push(Status::new(block, word, Check::overflow(step.op)));
         }
+        let own = |k: usize| self.buffers[step.outputs[k].0].clone();
+        let outputs: Vec<Buffer> = match &run.overwritten {
+            Some(base) => vec![buffer(base)],
+            None => (0..step.outputs.len()).map(own).collect(),
+        };
+        if let Some(Base::Copied(k)) = step.base {
+            let (from, to) = (buffer(run.reads[k]), outputs[0].clone());
+            let bytes = from.bytes().min(to.bytes()).next_multiple_of(4);
+            if bytes > 0 {
+                self.list.push(Command::Copy { from, from_offset: 0, to, to_offset: 0, bytes });
+            }
+        }
         for &k in &step.cleared_outputs {
-            self.list.push(Command::Fill { buffer: self.buffers[step.outputs[k].0].clone(), word: 0 });
+            self.list.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
         }
         for kernel in &step.kernels {
             let slice = |binding: &BufferBinding| {
                 let buffer = match binding.resource {
                     Resource::Read(k) => buffer(run.reads[k]),
-                    Resource::Output(k) => self.buffers[step.outputs[k].0].clone(),
+                    Resource::Output(k) => outputs[k].clone(),
                     Resource::Scratch(k) => self.buffers[step.scratch[k]].clone(),
                     Resource::Status => self.block().buffer.clone(),
                 };
@@ -277,11 +289,12 @@ impl Execution for Commands {
         }
         self.step_ends.push(self.list.len());
         let status: Arc<[Status]> = outcomes.into();
-        let stored = |&(at, len): &(usize, u32)| {
-            let data = Arc::new(self.buffers[at].clone());
-            Stored { data, status: status.clone(), len }
+        let stored = |(buffer, &(_, len)): (Buffer, &(usize, u32))| Stored {
+            data: Arc::new(buffer),
+            status: status.clone(),
+            len,
         };
-        Ok(step.outputs.iter().map(stored).collect())
+        Ok(outputs.into_iter().zip(&step.outputs).map(stored).collect())
     }
 
     fn count(&self, _: &Stored, _: u32) -> CountState {

@@ -108,11 +108,22 @@ pub(super) struct Kernel {
     pub(super) label: Arc<str>,
 }
 
+/// The base of a scatter.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Base {
+    /// The array that the step reads at that index is copied to the output before.
+    Copied(usize),
+    /// The output has the buffer of the base.
+    Overwritten,
+}
+
 /// A step: the arrays that it computes, and its kernels.
 #[derive(Debug)]
 pub(super) struct SizedStep {
     /// The buffer and the number of elements of each output.
     pub(super) outputs: Vec<(usize, u32)>,
+    /// The base of a scatter, and what becomes of it.
+    pub(super) base: Option<Base>,
     pub(super) op: &'static str,
     /// The buffer of each scratch array.
     pub(super) scratch: Vec<usize>,

@@ -5,7 +5,7 @@ use super::backend::GpuBackend;
 use super::binding_windows::{self, BindingWindow, WindowedDispatch};
 use super::buffer_assignment::Lifetimes;
 use super::codegen::{Binding, StepModules, StorageArray};
-use super::compiled_plan::{BufferBinding, Kernel, Resource, SizedPlan, SizedStep};
+use super::compiled_plan::{Base, BufferBinding, Kernel, Resource, SizedPlan, SizedStep};
 use super::launch::{FEWER_ROWS, Launch, Lowered, Lowering};
 use super::primitive::lower;
 use super::runtime::{Access, Pipeline};
@@ -13,16 +13,18 @@ use crate::error::{Error, Result, caller};
 use crate::graph::backend::Backend;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::planned::{Node, SizeView};
+use crate::graph::primitive::copied_bytes;
 use crate::graph::traffic::{Loads, traffic};
 
 impl GpuBackend {
-    /// The kernels of the plan for the sizes of a run. `kept` marks the arrays that outlive the run.
+    /// The kernels of the plan for the sizes of a run. `kept` marks the arrays that outlive the run, `in_place` the steps
+    /// that overwrite their base.
     pub(super) fn sized(
         &self,
         plan: &LinkedPlan,
         modules: &[StepModules],
         sizes: SizeView<'_>,
-        kept: &[bool],
+        (kept, in_place): (&[bool], &[bool]),
     ) -> Result<SizedPlan> {
         let mut out = SizedPlan { steps: Vec::with_capacity(plan.steps.len()), ..SizedPlan::default() };
         let mut buffers = Lifetimes::default();
@@ -30,7 +32,7 @@ impl GpuBackend {
         out.status = (slots > 0).then(|| buffers.add(slots as u64 * 4, 0, None));
         for (k, (step, modules)) in plan.steps.iter().zip(modules).enumerate() {
             let to = Lowering { first_slot: out.slots, sizes, modules, driver: self.driver_limits() };
-            let sized = self.sized_step(plan, (k, step), &mut out, to, (&mut buffers, kept))?;
+            let sized = self.sized_step(plan, (k, step), &mut out, to, (&mut buffers, kept, in_place[k]))?;
             out.slots += sized.checks.len() as u32;
             out.steps.push(sized);
         }
@@ -50,7 +52,7 @@ impl GpuBackend {
         (k, step): (usize, &Step),
         out: &mut SizedPlan,
         to: Lowering<'_>,
-        (buffers, kept): (&mut Lifetimes, &[bool]),
+        (buffers, kept, in_place): (&mut Lifetimes, &[bool], bool),
     ) -> Result<SizedStep> {
         let (op, first_output, sizes) = (step.out.op(), plan.links[k].first_output, to.sizes);
         let outputs = step.outputs();
@@ -66,10 +68,16 @@ impl GpuBackend {
                 Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
             }
         }
+        if in_place {
+            out.bytes_moved -= copied_bytes(step, sizes);
+        }
+        let base =
+            step.recipe.base().map(|base| if in_place { Base::Overwritten } else { Base::Copied(read(base, step)) });
         let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
         let output = |(m, n): (usize, &&Node)| {
             let last = if kept[m] { None } else { Some(plan.computed[m].last_step) };
-            (buffers.add(node_bytes(sizes, n), k, last), sizes.capacity(n.extent()))
+            let bytes = if in_place { 0 } else { node_bytes(sizes, n) };
+            (buffers.add(bytes, k, last), sizes.capacity(n.extent()))
         };
         let outputs = (first_output..).zip(&outputs).map(output).collect();
         // The overflow flag of a scan is read after the run.
@@ -77,6 +85,7 @@ impl GpuBackend {
         let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.add(bytes, k, last(s))).collect();
         Ok(SizedStep {
             outputs,
+            base,
             op,
             scratch,
             kernels,

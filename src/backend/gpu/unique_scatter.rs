@@ -33,8 +33,9 @@ impl GpuPrimitive for UniqueScatter<InPlan> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let (n, len) = (sizes.capacity(&self.count), sizes.capacity(step.out.extent()));
         check_elements(step, n, MAX_CAPACITY, "a scatter")?;
+        let cleared_outputs = if self.base.is_some() { Vec::new() } else { vec![0] };
         if n == 0 || len == 0 {
-            return Ok(Lowered { cleared_outputs: vec![0], ..Lowered::default() });
+            return Ok(Lowered { cleared_outputs, ..Lowered::default() });
         }
         let dtype = self.value.dtype();
         let g = modules.get(step, UniqueScatterKernel, || {
@@ -47,12 +48,12 @@ impl GpuPrimitive for UniqueScatter<InPlan> {
             m.finish(&[UNIQUE_SCATTER], value_type(dtype), Some(out), Vec::new())
         });
         let launches = vec![g.launch(sizes, "main", [n, len, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
-        Ok(Lowered { launches, cleared_outputs: vec![0], ..Lowered::default() })
+        Ok(Lowered { launches, cleared_outputs, ..Lowered::default() })
     }
 
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
         let (at, value) = (to.stored_input(&self.at, &self.count, 1), to.stored_input(&self.value, &self.count, 1));
-        Recipe::UniqueScatter(Self { at, value, count: to.count(&self.count) })
+        Recipe::UniqueScatter(Self { at, value, count: to.count(&self.count), base: self.base.clone() })
     }
 
     fn access_pattern(&self, at: &Bound<'_>) -> Option<AccessPattern> {

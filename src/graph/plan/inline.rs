@@ -64,6 +64,9 @@ impl Planner<'_> {
         if self.roots.contains(&n.digest()) {
             return Err(FusionBarrier::Requested);
         }
+        if g.evaluation == Evaluation::Stored {
+            return Err(FusionBarrier::Overwrites);
+        }
         if g.stored.contains(&n.digest()) || self.added.contains(&n.digest()) {
             return Err(FusionBarrier::StorageBuffers);
         }

@@ -4,12 +4,13 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::{CountKey, Plan, PlanLimits, plan};
-use crate::graph::digest::DigestMap;
+use super::{CountKey, PlanLimits, plan};
+use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::planned::{Arena, DeviceCount, Node, Size, SizeView};
 use crate::graph::program::{ArrayId, Bindings, Program, SizeId};
 use crate::graph::size::RunTable;
 use crate::graph::step::Step;
+use crate::graph::walk::arrays;
 
 /// Source of an array that a step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,9 @@ pub(crate) struct StepLinks {
     pub(crate) first_output: usize,
     /// The computed arrays whose last step this is.
     pub(crate) released: Vec<usize>,
+    /// The input that the step may overwrite in a run that owns it, and its index among the reads: the base of a scatter,
+    /// which no expression of the step reads, no later step, and no output.
+    pub(crate) overwritten: Option<(usize, ArrayId)>,
 }
 
 /// A count that a plan computes.
@@ -93,13 +97,24 @@ struct Linked {
     is_input: Vec<bool>,
 }
 
+/// The steps, those last that may overwrite an array and whose results no step reads: a run that fails before has all its
+/// inputs.
+fn overwriting_last(steps: Vec<Step>) -> Vec<Step> {
+    let read: DigestSet =
+        steps.iter().flat_map(|step| step.reads.iter().chain(&step.after)).map(Node::digest).collect();
+    let is_last = |step: &Step| step.recipe.base().is_some() && !read.contains(&step.out.digest());
+    let (last, mut first): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(is_last);
+    first.extend(last);
+    first
+}
+
 impl LinkedPlan {
     /// Plans a program for the sizes of a run.
     pub(crate) fn new(program: Arc<Program>, (bindings, run): (&Bindings, &RunTable), limits: PlanLimits) -> Self {
         let sizes = SizeView::of(run);
         let mut arena = Arena::new(&program, &bindings.locations);
         let roots: Vec<Node> = program.outputs().iter().map(|&a| arena.node(a).clone()).collect();
-        let Plan { steps } = plan(&mut arena, &roots, limits, sizes);
+        let steps = overwriting_last(plan(&mut arena, &roots, limits, sizes).steps);
         let mut this = Self {
             program,
             steps: Vec::new(),
@@ -121,7 +136,7 @@ impl LinkedPlan {
                 arrays.producers.insert(n.digest(), this.computed.len());
                 this.computed.push(ComputedArray { array: this.arena.in_program(n), counts: Vec::new(), last_step: k });
             }
-            this.links.push(StepLinks { reads, after, first_output, released: Vec::new() });
+            this.links.push(StepLinks { reads, after, first_output, released: Vec::new(), overwritten: None });
         }
         let mut keys: HashMap<SizeId, CountKey> = CountKey::of_program(&this.program, bindings).collect();
         let counts: Vec<(SizeId, DeviceCount)> = this.arena.counts().map(|(id, count)| (id, count.clone())).collect();
@@ -142,10 +157,27 @@ impl LinkedPlan {
             this.links[of.last_step].released.push(m);
         }
         this.steps = steps;
+        for k in 0..this.steps.len() {
+            this.links[k].overwritten = this.overwritten(k);
+        }
         if !this.is_small(sizes) {
             this.validity = Validity::Exact(run.signature().collect());
         }
         this
+    }
+
+    /// See [`StepLinks::overwritten`].
+    fn overwritten(&self, k: usize) -> Option<(usize, ArrayId)> {
+        let (step, links) = (&self.steps[k], &self.links[k]);
+        let base = step.recipe.base()?;
+        let read = step.reads.iter().position(|n| n == base)?;
+        let ArraySource::Input(array) = links.reads[read] else { return None };
+        let is_input = |source: &ArraySource| *source == ArraySource::Input(array);
+        let is_read_later = self.links[k + 1..].iter().any(|l| l.reads.iter().chain(&l.after).any(is_input));
+        let is_read = step.recipe.exprs().into_iter().chain(&step.live).any(|e| arrays(e).contains(&base.digest()));
+        let is_counted = self.counts.iter().any(|count| is_input(&count.source));
+        let is_kept = is_read || is_read_later || is_counted || self.program.outputs().contains(&array);
+        (!is_kept).then_some((read, array))
     }
 
     fn source(&mut self, node: &Node, arrays: &mut Linked, step: usize) -> ArraySource {

@@ -62,7 +62,11 @@ impl Planner<'_> {
             nested: 0,
             height: 0,
         };
-        recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
+        let of_array = |n: &Node| match recipe.base() {
+            Some(_) => n.recipe().map(|_| FusionBarrier::Overwrites),
+            None => FusionBarrier::as_array(n),
+        };
+        recipe.array().into_iter().for_each(|n| g.barriers.note(n, of_array(n)));
         let always = g.domain.is_some();
         let resolved = recipe.with_exprs(|e| self.resolve(e, &mut g, always));
         let live = node.extent().live();

@@ -48,9 +48,20 @@ impl Facts for Compact<InPlan> {
 impl Recorder<'_> {
     /// The values of the kept positions, `inner` numbers per position, `extent` numbers in total; see [`Compact`].
     pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
+        self.compact_if(bitmap, (value, inner), extent, &[])
+    }
+
+    /// As [`Self::compact`], under conditions.
+    pub(crate) fn compact_if(
+        self,
+        bitmap: &RankBitmap,
+        (value, inner): (Expr, u32),
+        extent: Extent,
+        conditions: &[Node],
+    ) -> Node {
         let dtype = value.dtype();
         let (bitmap, count) = (bitmap.node().clone(), bitmap.count().clone());
-        self.recorded(dtype, extent, &[], Recipe::Compact(Compact { bitmap, value, count, inner }))
+        self.recorded(dtype, extent, conditions, Recipe::Compact(Compact { bitmap, value, count, inner }))
     }
 
     /// The positions that are kept, of which there are `extent`.

@@ -18,6 +18,8 @@ pub(crate) enum Evaluation {
     /// At about a hundred call sites of the kernel's source, as in a hash, with the row known; only a plain load is
     /// worth inlining into all.
     ManySites,
+    /// Once per position, while the kernel overwrites an array: the expressions load arrays that are stored before.
+    Stored,
 }
 
 impl RowDomain<InPlan> {

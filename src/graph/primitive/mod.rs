@@ -12,6 +12,7 @@ pub(crate) use facts::{Evaluation, Facts};
 pub(crate) use positions::Positions;
 pub(crate) use rows::{RowDomain, Rows};
 pub(crate) use scan_rows::{Stage, StageValue};
+pub(crate) use unique_scatter::copied_bytes;
 
 use super::Expr;
 use super::handles::Handles;
@@ -39,11 +40,13 @@ macro_rules! references {
     (@visit domain $e:expr, $f:ident) => { $e.visit($f) };
     (@visit expr $e:expr, $f:ident) => { $f(Reference::Expr(&$e)) };
     (@visit array $e:expr, $f:ident) => { $f(Reference::Array(&$e)) };
+    (@visit optional $e:expr, $f:ident) => { $e.iter().for_each(|array| $f(Reference::Array(array))) };
     (@visit extent $e:expr, $f:ident) => { $f(Reference::Extent(&$e)) };
     (@visit size $e:expr, $f:ident) => { $f(Reference::Size(&$e)) };
     (@visit check $e:expr, $f:ident) => { $f(Reference::Check(&$e)) };
     (@map domain $e:expr, $r:ident) => { $e.map($r) };
     (@map hash $e:expr, $r:ident) => { $e.map(|key| $r.param(key)) };
+    (@map optional $e:expr, $r:ident) => { $e.as_ref().map(|array| $r.array(array)) };
     (@map $kind:ident $e:expr, $r:ident) => { $r.$kind(&$e) };
 }
 
@@ -141,7 +144,8 @@ impl<R: Refs> Recipe<R> {
         self.select(|part| if let Reference::Expr(e) = part { Some(e) } else { None })
     }
 
-    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, or the bitmap.
+    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, the bitmap, or the base
+    /// of a scatter.
     pub(crate) fn array(&self) -> Option<&R::Array> {
         self.select(|part| if let Reference::Array(a) = part { Some(a) } else { None }).pop()
     }
@@ -161,6 +165,13 @@ impl<R: Handles> Recipe<R> {
     /// The device-known counts of the recipe's extents, as expressions that load them.
     pub(crate) fn live_counts(&self) -> impl Iterator<Item = Expr<R>> {
         self.select(|part| if let Reference::Extent(x) = part { x.live() } else { None }).into_iter()
+    }
+}
+
+impl<R: Refs> Recipe<R> {
+    /// The array that the kernel overwrites at some elements, or copies before: see [`UniqueScatter::base`].
+    pub(crate) fn base(&self) -> Option<&R::Array> {
+        if let Self::UniqueScatter(scatter) = self { scatter.base.as_ref() } else { None }
     }
 }
 

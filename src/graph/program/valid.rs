@@ -164,9 +164,11 @@ impl Program {
             ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) => Some(splits),
             _ => None,
         };
-        // The arrays besides those of expressions: splits, except the bitmap of a compaction.
+        // The arrays besides those of expressions: splits, except the bitmap of a compaction and the base of a scatter.
         let of_array = |def: &ArrayDef| match def {
-            ArrayDef::Computed { recipe, .. } if !matches!(**recipe, Recipe::Compact(_)) => recipe.array().copied(),
+            ArrayDef::Computed { recipe, .. } if !matches!(**recipe, Recipe::Compact(_) | Recipe::UniqueScatter(_)) => {
+                recipe.array().copied()
+            }
             _ => None,
         };
         self.exprs.iter().filter_map(of_expr).chain(self.arrays.iter().filter_map(of_array)).collect()
@@ -322,7 +324,8 @@ impl Program {
             Recipe::UniqueScatter(p) => {
                 self.is("an index", p.at, word)?;
                 let dtype = of(&p.value);
-                holds(dtype.size() >= 4, || format!("a scatter of {dtype}")).map(|()| dtype)
+                let fits = p.base.map_or(Ok(dtype), |base| self.dtype(base))? == dtype && dtype.size() >= 4;
+                holds(fits, || format!("a scatter of {dtype}")).map(|()| dtype)
             }
             Recipe::Assert(p) => self.is("a condition", p.ok, flag).map(|()| flag),
         }

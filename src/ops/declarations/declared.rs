@@ -24,6 +24,7 @@ const DECLARED: &[&[Operation]] = &[
     elementwise::add_n::OPERATIONS,
     reduce::arg_extremes::OPERATIONS,
     indexing::batch_scatter::OPERATIONS,
+    indexing::update_rows::OPERATIONS,
     elementwise::binary::ARITHMETIC,
     elementwise::binary::SUMS,
     elementwise::binary::QUOTIENTS,

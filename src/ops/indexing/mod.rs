@@ -11,3 +11,4 @@ pub(super) mod mask;
 pub(super) mod nth;
 pub(super) mod row_slices;
 pub(super) mod slice;
+pub(super) mod update_rows;

@@ -26,6 +26,7 @@ table! { places on [Tensor RaggedTensor] {
     batch_gather DR |x, y| x.square()?.batch_gather(&x.local_index(1)?);
     gather DR |x, y| x.square()?.gather(batched(&x.local_index(1)?, 1));
     gather_nd DRLI |x, y| x.square()?.gather_nd(&x.where_indices()?);
+    update_rows D |x, y| x.square()?.update_rows(&indices(x, [0, 2])?, &y.square()?.slice(s![..2])?);
     batch_gather_with_default DR |x, y| x.square()?.batch_gather_with_default(&x.local_index(1)?, 0.5);
     batch_gather_with_default R |x, y| x.batch_gather_with_default(&x.local_index(1)?, &y.reduce_sum(..)?);
     boolean_mask DRLI |x, y| x.square()?.boolean_mask(&y.less(1.0)?);

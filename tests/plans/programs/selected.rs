@@ -61,6 +61,10 @@ pub const PROGRAMS: &[Program] = &[
         let first = i.long.multiply(0)?;
         one(i.x.batch_scatter_add(&first, &i.y))
     }),
+    ("update_rows", |i| {
+        let ids = i.segments.unique(0)?;
+        one(i.table.update_rows(&ids, &i.table.gather(&ids)?.multiply(2)?))
+    }),
     ("dynamic_partition", |i| i.x.dynamic_partition(&i.segments, 3)),
     ("sample", |i| one(i.x.sample(3, ragged::Seed(5), 1))),
     ("top and its values", |i| two(i.x.top_k(3, 1))),

@@ -7,6 +7,8 @@ use crate::fault::argument;
 
 /// Divides the gradient by the root of the sum of its squares so far: `a += g²`, `x -= rate * g / sqrt(a + epsilon)`.
 ///
+/// A step changes the rows of an embedding that the loss looks up, and no others.
+///
 /// ```
 /// use ragged_nn::{Adagrad, Optimizer};
 /// let adagrad = Adagrad::new(0.01).initial_accumulator_value(0.5).epsilon(1e-6);
@@ -61,6 +63,9 @@ impl Optimizer for Adagrad {
     fn fault(&self) -> Option<String> {
         let sum = ("initial_accumulator_value", self.initial_accumulator_value, Range::NotNegative);
         fault_of(&[sum, ("epsilon", self.epsilon, Range::NotNegative)])
+    }
+    fn updates_used_rows(&self) -> bool {
+        true
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         let [sum] = of.slots else { return Err(argument("Adagrad::update", "it has one slot")) };

@@ -9,7 +9,7 @@ use crate::fault::argument;
 ///
 /// `m += (g - m) * (1 - beta_1)`, `v += (g² - v) * (1 - beta_2)`, and in step `t`
 /// `x -= rate * sqrt(1 - beta_2^t) / (1 - beta_1^t) * m / (sqrt(v) + epsilon)`. All elements of a variable change in each
-/// step, also rows of an embedding without a gradient.
+/// step, also rows of an embedding without a gradient; [`LazyAdam`](crate::LazyAdam) changes the others.
 ///
 /// ```
 /// use ragged_nn::{Adam, Optimizer};

@@ -91,6 +91,10 @@ impl<O: Optimizer> Optimizer for Clipped<O> {
         };
         self.optimizer.fault().or_else(|| fault_of(&[("the limit of gradients", limit, Range::Positive)]))
     }
+    /// If the optimizer does, and numbers are clipped one by one: norms are those of whole gradients.
+    fn updates_used_rows(&self) -> bool {
+        matches!(self.clip, Clip::Value(limit) if limit >= 0.0) && self.optimizer.updates_used_rows()
+    }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         self.optimizer.update(of)
     }

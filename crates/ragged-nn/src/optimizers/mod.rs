@@ -3,12 +3,14 @@
 mod adagrad;
 mod adam;
 mod clipped;
+mod lazy_adam;
 mod rms_prop;
 mod sgd;
 
 pub use adagrad::Adagrad;
 pub use adam::Adam;
 pub use clipped::{Clip, Clipped};
+pub use lazy_adam::LazyAdam;
 pub use rms_prop::RmsProp;
 pub use sgd::Sgd;
 
@@ -62,6 +64,20 @@ pub trait Optimizer {
         Ok(gradients)
     }
 
+    /// Whether the rows of a table whose gradient is 0 keep their values and their slots: a step then updates the rows alone
+    /// that the loss looks up, and [`Self::gradients`] and [`Self::update`] are given these rows of the gradient, of the
+    /// variable and of the slots. No optimizer does that by default.
+    ///
+    /// ```
+    /// use ragged_nn::{Adagrad, Adam, LazyAdam, Optimizer, Sgd};
+    /// assert!(Sgd::default().updates_used_rows() && Adagrad::default().updates_used_rows());
+    /// assert!(!Adam::default().updates_used_rows() && LazyAdam::default().updates_used_rows());
+    /// assert!(!Sgd::default().momentum(0.9).updates_used_rows());
+    /// ```
+    fn updates_used_rows(&self) -> bool {
+        false
+    }
+
     /// The new value of a variable, then those of its slots, with the dtypes and shapes that they have.
     ///
     /// # Errors
@@ -104,7 +120,8 @@ impl Slot {
 pub struct Update<'a> {
     /// The name of the variable.
     pub name: &'a str,
-    /// The value before the step; in f32 if the variable holds 16-bit floats.
+    /// The value before the step, in f32 if the variable holds 16-bit floats; of a table of which the step updates some rows,
+    /// these rows.
     pub variable: &'a Tensor,
     /// The gradient, of the same shape and dtype.
     pub gradient: &'a Tensor,

@@ -9,6 +9,8 @@ use super::{Optimizer, Range, Slot, Update, fault_of};
 /// Without: `x -= rate * g`. With momentum `m = momentum * m - rate * g`, then `x += m`, or after Nesterov
 /// `x += momentum * m - rate * g`.
 ///
+/// Without momentum a step changes the rows of an embedding that the loss looks up, and no others.
+///
 /// ```
 /// use ragged_nn::{Optimizer, Sgd};
 /// let sgd = Sgd::new(0.1).momentum(0.9).nesterov(true);
@@ -62,6 +64,9 @@ impl Optimizer for Sgd {
     }
     fn fault(&self) -> Option<String> {
         fault_of(&[("momentum", self.momentum, Range::Share)])
+    }
+    fn updates_used_rows(&self) -> bool {
+        self.momentum == 0.0
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         let descent = of.gradient.multiply(of.learning_rate)?;

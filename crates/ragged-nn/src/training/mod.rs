@@ -23,6 +23,9 @@ const TRACE: &str = "Training::trace";
 const STEP: &str = "step";
 const LEARNING_RATE: &str = "learning_rate";
 
+/// How many tensors of the state precede the slots.
+const FIXED: usize = 2;
+
 /// A training step: one traced [`Program`] that computes the loss of a batch, its gradient, and the next values of the
 /// variables and of the optimizer's state.
 ///
@@ -127,16 +130,16 @@ impl<const N: usize> Training<N> {
         let state = Self::first_state(variables, optimizer, &trained)?;
         let all: Vec<&Variable> = trained.iter().chain(&frozen).collect();
         let used = Used { variables, all, trained: trained.len() };
-        let mut given: Vec<TensorSpec> = state.all()[..2].iter().map(|v| spec_of(&v.value)).collect();
+        let mut given: Vec<TensorSpec> = state.all()[..FIXED].iter().map(|v| spec_of(&v.value)).collect();
         given.extend(used.all.iter().map(|v| spec_of(&v.value)));
-        given.extend(state.all()[2..].iter().map(|slot| spec_of(&slot.value)));
+        given.extend(state.all()[FIXED..].iter().map(|slot| spec_of(&slot.value)));
         given.extend(specs.iter().cloned());
         let program = Program::trace(&given, |given| {
-            let (variables_end, slots_end) = (2 + used.all.len(), given.len() - N);
+            let (variables_end, slots_end) = (FIXED + used.all.len(), given.len() - N);
             let inputs = Inputs {
                 step: &given[0],
                 learning_rate: &given[1],
-                variables: &given[2..variables_end],
+                variables: &given[FIXED..variables_end],
                 slots: &given[variables_end..slots_end],
                 batch: std::array::from_fn(|k| &given[slots_end + k]),
             };

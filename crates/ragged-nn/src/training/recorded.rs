@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use ragged::{DType, Result, Tensor, value_and_grad};
+use ragged::{DType, Gradient, Result, Tensor, sparse_value_and_grad, value_and_grad};
 
 use super::TRACE;
 use super::outcome::Outcome;
@@ -53,9 +53,14 @@ pub(super) fn outputs<const N: usize, L: Into<Outcome>>(
         }
         Ok(outcome)
     };
-    let (Outcome { loss, metrics }, gradients) = value_and_grad(loss, values)?;
-    let gradients = gradients.iter().map(|g| g.cast(computed_in(g.dtype()))).collect::<Result<_>>()?;
-    let gradients = optimizer.gradients(gradients)?;
+    let (Outcome { loss, metrics }, found) = if optimizer.updates_used_rows() {
+        sparse_value_and_grad(loss, values)?
+    } else {
+        let (outcome, gradients) = value_and_grad(loss, values)?;
+        (outcome, gradients.into_iter().map(Gradient::Dense).collect())
+    };
+    let gradients = found.iter().map(Gradient::derivatives).map(|g| g.cast(computed_in(g.dtype())));
+    let gradients = optimizer.gradients(gradients.collect::<Result<_>>()?)?;
     let next = inputs.step.add(1u32)?;
     let slots = optimizer.slots().len();
     let (mut new, mut new_slots) = (Vec::new(), Vec::new());
@@ -65,12 +70,16 @@ pub(super) fn outputs<const N: usize, L: Into<Outcome>>(
         };
         let Some(gradient) = gradients.get(k) else { return Err(fault("it gives no gradient".to_owned())) };
         let dtype = computed_in(variable.dtype());
-        let value = variable.cast(dtype)?;
+        let slots_before = &inputs.slots[k * slots..][..slots];
+        let rows = found.get(k).and_then(Gradient::as_rows);
+        let used = |x: &Tensor| rows.map_or_else(|| Ok(x.clone()), |of| of.rows_of(x));
+        let value = used(variable)?.cast(dtype)?;
+        let used_slots = slots_before.iter().map(used).collect::<Result<Vec<_>>>()?;
         let mut updated = optimizer.update(&Update {
             name: &v.name,
             variable: &value,
             gradient,
-            slots: &inputs.slots[k * slots..][..slots],
+            slots: &used_slots,
             learning_rate: &inputs.learning_rate.cast(dtype)?,
             step: &next.cast(dtype)?,
         })?;
@@ -80,9 +89,11 @@ pub(super) fn outputs<const N: usize, L: Into<Outcome>>(
         if let Some(other) = updated.iter().find(|x| !spec_of(&value).accepts(x)) {
             return Err(fault(format!("it gives {}, not {}", described(other), described(&value))));
         }
-        new_slots.extend(updated.drain(1..));
-        for x in updated {
-            new.push(x.cast(variable.dtype())?);
+        let after = updated.split_off(1);
+        let whole = |before: &Tensor, x: &Tensor| rows.map_or_else(|| Ok(x.clone()), |of| of.update(before, x));
+        new.push(whole(variable, &updated[0].cast(variable.dtype())?)?);
+        for (before, x) in slots_before.iter().zip(&after) {
+            new_slots.push(whole(before, x)?);
         }
     }
     let mut out = vec![loss, next];

@@ -2,7 +2,7 @@
 
 use ragged::{DType, HostTensor, HostValues, Result, Tensor, eval};
 
-use super::{LEARNING_RATE, Training};
+use super::{FIXED, LEARNING_RATE, STEP, Training};
 use crate::fault::argument;
 use crate::variables::{Variable, Variables, described};
 
@@ -30,7 +30,10 @@ impl<const N: usize> Training<N> {
     /// of later steps, until [`Variables::restore`] gives the variables and [`Self::state`] values of before.
     ///
     /// # Cost
-    /// One run of the program. Nothing is read or waited for, unless only the device knows the sizes of an input: such a step is
+    /// One run of the program. Variables and slots that nothing else holds are donated
+    /// ([`Program::run_donating`](ragged::Program::run_donating)): an optimizer that updates the used rows of an embedding alone
+    /// ([`Optimizer::updates_used_rows`](crate::Optimizer::updates_used_rows)) writes these rows, and other variables leave their
+    /// buffers to later steps. Nothing is read or waited for, unless only the device knows the sizes of an input: such a step is
     /// recorded, and evaluated at once.
     #[track_caller]
     pub fn run(&mut self, variables: &mut Variables, inputs: [&dyn AsRef<Tensor>; N]) -> Result<Tensor> {
@@ -49,9 +52,9 @@ impl<const N: usize> Training<N> {
         inputs: [&dyn AsRef<Tensor>; N],
     ) -> Result<(Tensor, Vec<Tensor>)> {
         self.check_inputs(variables, &inputs)?;
-        let state: Vec<Variable> = self.state.all();
-        let (fixed, slots) = state.split_at(2.min(state.len()));
-        let mut given: Vec<Tensor> = fixed.iter().map(|v| v.value.clone()).collect();
+        let state = self.state.all().into_iter().map(|slot| (slot.name, slot.value));
+        let (names, mut given): (Vec<String>, Vec<Tensor>) = state.unzip();
+        let slots = given.split_off(FIXED);
         for (name, spec) in &self.variables {
             let Some(Variable { value, .. }) = variables.find(name) else {
                 let what = format!("there is no variable {name:?}, with which the step was traced");
@@ -66,24 +69,38 @@ impl<const N: usize> Training<N> {
             }
             given.push(value);
         }
-        given.extend(slots.iter().map(|slot| slot.value.clone()));
+        given.extend(slots);
         given.extend(inputs.iter().map(|x| x.as_ref().clone()));
-        let outputs = self.program.run(&given)?;
-        // Outputs that are recorded are evaluated, since the graph would grow with each step. What fails is the error of reads.
-        let _ = eval(&outputs);
-        let mut outputs = outputs.into_iter();
-        let Some(loss) = outputs.next() else { return Err(argument(RUN, "the program gives no loss")) };
-        let step = outputs.next();
-        for ((name, _), value) in self.variables[..self.trained].iter().zip(&mut outputs) {
+        let trained = || self.variables[..self.trained].iter().map(|(name, _)| name);
+        let number_of_slots = names.len() - FIXED;
+        // The step may overwrite what nothing else holds.
+        let placeholder = given[FIXED - 1].clone();
+        trained().for_each(|name| variables.replace(name, placeholder.clone()));
+        names.iter().for_each(|name| self.state.replace(name, placeholder.clone()));
+        let (result, kept) = match self.program.run_donating(&mut given) {
+            Ok(mut outputs) => {
+                // Outputs that are recorded are evaluated, since the graph would grow with each step. What fails is the error
+                // of reads.
+                let _ = eval(&outputs);
+                let metrics = outputs.split_off(2 + self.trained + number_of_slots);
+                (Ok((outputs.remove(0), metrics)), outputs)
+            }
+            // The values of before.
+            Err(e) => {
+                let slots = FIXED + self.variables.len();
+                let changed = [&given[..1], &given[FIXED..][..self.trained], &given[slots..][..number_of_slots]];
+                (Err(e), changed.concat())
+            }
+        };
+        let mut kept = kept.into_iter();
+        self.state.replace(STEP, kept.next().expect("bug: a step without a number"));
+        for (name, value) in trained().zip(&mut kept) {
             variables.replace(name, value);
         }
-        for (of, value) in fixed.iter().zip(step) {
-            self.state.replace(&of.name, value);
+        for (name, value) in names[FIXED..].iter().zip(kept) {
+            self.state.replace(name, value);
         }
-        for (slot, value) in slots.iter().zip(&mut outputs) {
-            self.state.replace(&slot.name, value);
-        }
-        Ok((loss, outputs.collect()))
+        result
     }
 
     #[track_caller]

@@ -1,6 +1,7 @@
 //! Training on every device: the values of Keras, equal bits, one plan, files, and errors.
 
 mod devices;
+mod embeddings;
 mod errors;
 mod files;
 mod keras;

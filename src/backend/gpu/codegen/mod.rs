@@ -90,7 +90,8 @@ impl<'a> ModuleBuilder<'a> {
             ranges: BTreeSet::new(),
             calls_user: false,
         };
-        for n in &step.reads {
+        // A base is copied by a command, or has the buffer of the output.
+        for n in step.reads.iter().filter(|n| Some(*n) != step.recipe.base()) {
             module.array(n);
         }
         module

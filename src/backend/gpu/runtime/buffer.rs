@@ -87,6 +87,12 @@ impl Buffer {
         &self.inner.wgpu
     }
 
+    /// Whether this is the only handle of a buffer that the program has not seen, so that it can be overwritten.
+    pub(crate) fn is_sole_owner(&self) -> bool {
+        let is_ours = self.inner.allocation.is_some() && !self.inner.is_exposed.load(Relaxed);
+        is_ours && Arc::strong_count(&self.inner) == 1
+    }
+
     /// Whether this runtime allocated or adopted the buffer.
     pub(super) fn belongs_to(&self, runtime: &Runtime) -> bool {
         Arc::ptr_eq(&self.inner.pool, runtime.pool())

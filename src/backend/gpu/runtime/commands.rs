@@ -44,7 +44,6 @@ pub(crate) enum Command {
     },
     /// Copies bytes from one buffer to another. Offsets are multiples of four; so is the length, unless the copy ends
     /// at the end of the destination.
-    #[cfg_attr(not(test), expect(dead_code, reason = "only tests copy between buffers"))]
     Copy {
         /// The source.
         from: Buffer,
