@@ -39,6 +39,23 @@ pub(crate) mod reduction {
     }
 }
 
+/// Sums of matrix products. Terms are added in ascending order within blocks, the sums of the blocks within groups, and
+/// the sums of the groups. Each of these sums begins with 0, so that a sum without terms that is added to another one
+/// changes nothing: no sum is -0.
+///
+/// The error of a sum of `k` terms is at most `256 + 256 + k / 65,536` rounding errors, each of at most half an ulp of
+/// the sum of the magnitudes; a single ascending sum has `k` of them. Measured for 1,000,000 terms of f32, relative to
+/// the sum of the magnitudes, the maximum of 4096 results: MEASURED.
+pub(crate) mod product {
+    use super::BLOCK as VALUES;
+
+    /// Terms per block.
+    pub(crate) const BLOCK: u32 = VALUES;
+
+    /// Terms per group: those of 256 blocks.
+    pub(crate) const GROUP: u32 = 256 * BLOCK;
+}
+
 /// Scans of rows.
 pub(crate) mod row_scan {
     use super::BLOCK;

@@ -1,13 +1,17 @@
-//! The blocked loop of a matrix product. Each result is a left-to-right sum from zero of products that are rounded
-//! before they are added, so that its bits do not depend on the blocking.
+//! The blocked loop of a matrix product. Products are rounded before they are added, in the canonical order of
+//! [`canonical_order::product`](crate::graph::canonical_order::product), so that the bits of a result do not depend on
+//! the blocking of rows and columns.
+
+use std::ops::Range;
 
 use super::super::number::Number;
 use super::super::simd::{self, Loop};
 use super::factor::Factor;
-use super::tile::{ROWS, Tile, add_products};
+use super::tile::{ROWS, Tile, add_tile, sum_of_products};
+use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP};
 
-/// Terms per block: a panel of columns stays in the L1 cache.
-const TERMS: usize = 256;
+/// Terms per block of the canonical order. A panel of that many terms of columns stays in the L1 cache.
+const TERMS_PER_BLOCK: usize = TERMS as usize;
 /// Rows per block and columns per block: the packed panels stay in the L2 cache.
 const BLOCK: [usize; 2] = [96, 256];
 
@@ -33,24 +37,55 @@ pub(crate) fn product<T: Number, const N: usize>(
     out: &mut [&mut [T]],
     panels: &mut Panels<T, N>,
 ) {
-    simd::run(Product { left, right, terms, out, panels });
+    let group = GROUP as usize;
+    sums(left, right, 0..terms.min(group), out, panels);
+    let columns = out.first().map_or(0, |row| row.len());
+    if terms <= group || columns == 0 {
+        return;
+    }
+    let mut of_group = vec![T::default(); out.len() * columns];
+    for first in (group..terms).step_by(group) {
+        let rows = &mut of_group.chunks_mut(columns).collect::<Vec<_>>();
+        sums(left, right, first..terms.min(first + group), rows, panels);
+        for (row, added) in out.iter_mut().zip(of_group.chunks(columns)) {
+            add_to(row, added);
+        }
+    }
 }
 
-struct Product<'a, 'o, T, const N: usize> {
+/// Adds sums to sums.
+pub(super) fn add_to<T: Number>(sums: &mut [T], added: &[T]) {
+    for (sum, &added) in sums.iter_mut().zip(added) {
+        *sum = sum.add(added);
+    }
+}
+
+/// Computes the sums of the terms of one group or of a part of it that begins with a block.
+pub(super) fn sums<T: Number, const N: usize>(
+    left: Factor<'_, T>,
+    right: Factor<'_, T>,
+    terms: Range<usize>,
+    out: &mut [&mut [T]],
+    panels: &mut Panels<T, N>,
+) {
+    simd::run(Sums { left, right, terms, out, panels });
+}
+
+struct Sums<'a, 'o, T, const N: usize> {
     left: Factor<'a, T>,
     right: Factor<'a, T>,
-    terms: usize,
+    terms: Range<usize>,
     out: &'a mut [&'o mut [T]],
     panels: &'a mut Panels<T, N>,
 }
 
-impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
+impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { mut left, mut right, terms, out, panels } = self;
-        if terms == 0 {
+        let Self { mut left, mut right, terms: all, out, panels } = self;
+        if all.is_empty() {
             out.iter_mut().for_each(|row| row.fill(T::default()));
         }
         let (mut m, mut n) = (out.len(), out.first().map_or(0, |row| row.len()));
@@ -60,8 +95,8 @@ impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
         if is_transposed {
             (left, right, m, n) = (right, left, n, m);
         }
-        for first in (0..terms).step_by(TERMS) {
-            let depth = TERMS.min(terms - first);
+        for first in all.clone().step_by(TERMS_PER_BLOCK) {
+            let depth = TERMS_PER_BLOCK.min(all.end - first);
             let terms = first..first + depth;
             for j in (0..n).step_by(BLOCK[1]) {
                 let columns = j..n.min(j + BLOCK[1]);
@@ -75,8 +110,11 @@ impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
                         for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
                             let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
                             let tile = Tile { row, column, size, is_transposed };
-                            let sums = if first == 0 { [[T::default(); N]; ROWS] } else { tile.load(out) };
-                            tile.store(&add_products(a, b, sums), out);
+                            let mut sums = sum_of_products(a, b);
+                            if first > all.start {
+                                add_tile(&mut sums, &tile.load(out));
+                            }
+                            tile.store(&sums, out);
                         }
                     }
                 }

@@ -5,13 +5,10 @@ use super::super::number::Number;
 /// Rows of a tile: their sums, a row of the right factor and a product fit the 16 registers of AVX2.
 pub(super) const ROWS: usize = 4;
 
-/// Adds the products of a panel of rows and a panel of columns to the sums of a tile, term by term.
+/// The sums of the products of a panel of rows and a panel of columns, added to 0 term by term.
 #[inline(always)]
-pub(super) fn add_products<T: Number, const N: usize>(
-    a: &[[T; ROWS]],
-    b: &[[T; N]],
-    mut sums: [[T; N]; ROWS],
-) -> [[T; N]; ROWS] {
+pub(super) fn sum_of_products<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
+    let mut sums = [[T::default(); N]; ROWS];
     for (a, b) in a.iter().zip(b) {
         for r in 0..ROWS {
             for c in 0..N {
@@ -20,6 +17,16 @@ pub(super) fn add_products<T: Number, const N: usize>(
         }
     }
     sums
+}
+
+/// Adds the sums of earlier blocks to those of a block.
+#[inline(always)]
+pub(super) fn add_tile<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], earlier: &[[T; N]; ROWS]) {
+    for (sums, earlier) in sums.iter_mut().zip(earlier) {
+        for (sum, &earlier) in sums.iter_mut().zip(earlier) {
+            *sum = earlier.add(*sum);
+        }
+    }
 }
 
 /// Place of a tile in the results.
