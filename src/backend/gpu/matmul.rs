@@ -205,7 +205,8 @@ impl GpuPrimitive for Product<InPlan> {
         let mut launches = Vec::new();
         let (kernel, chunks, scratch) = if step.is_oversized() {
             // A first launch sets every sum to the identity.
-            let none = modules.get(step, ProductKernel::Identity, || module(step, first_slot, p, ProductKernel::Identity));
+            let none =
+                modules.get(step, ProductKernel::Identity, || module(step, first_slot, p, ProductKernel::Identity));
             launches.push(none.launch(sizes, "clear", Chunks::None.head(&products, 0..0), tiles, 1));
             (ProductKernel::PartialSum, Chunks::None, vec![u64::from(capacity); 2])
         } else {
