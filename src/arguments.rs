@@ -4,9 +4,9 @@
 //! one that its argument takes. A type that has options, or that is a choice between some, is in [`opt`](crate::opt).
 
 pub use crate::ops::{
-    Axes, CrossInput, Index, IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, LookupRows,
-    MaxLength, NewShape, Operand, OperandOf, Padding, Parts, Quantiles, RowOperand, RowResults, SearchValues,
-    Separators, SliceItems, SortBy,
+    Axes, CrossInput, GroupKeys, Index, IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes,
+    LookupRows, MaxLength, NewShape, Operand, OperandOf, Padding, Parts, Quantiles, RowOperand, RowResults,
+    SearchValues, Separators, SliceItems, SortBy,
 };
 pub use crate::structured::RecordKeys;
 pub use crate::tensor::{Fill, FromNested, Integers, IntoNested, IntoValues, ReadTogether, TensorSet};

@@ -101,8 +101,8 @@ impl Device {
         Self::each().into_iter().map(|(_, device)| device).collect()
     }
 
-    /// As [`Device::all`], with each device's name and own outcome: a driver that refuses does not affect other
-    /// devices.
+    /// Every device of this machine with its name and its own outcome: a driver that refuses does not affect other
+    /// devices, as it does in [`Device::all`]. The CPU backend is the first, then each adapter.
     ///
     /// ```
     /// let (name, cpu) = ragged::Device::each().swap_remove(0);
@@ -200,9 +200,9 @@ impl Device {
         self.0.wait().map_err(here())
     }
 
-    /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`](crate::DeviceOptions::pipeline_cache), as dropping the device
-    /// does. Does nothing for the CPU, for a device opened without such a folder, and on an adapter without pipeline
-    /// caches.
+    /// Writes the driver's compiled kernels to the folder of
+    /// [`DeviceOptions::pipeline_cache`](crate::DeviceOptions::pipeline_cache), as dropping the device does. Does
+    /// nothing for the CPU, for a device opened without such a folder, and on an adapter without pipeline caches.
     ///
     /// # Errors
     /// The file cannot be written; a lost device.

@@ -115,6 +115,17 @@ impl DType {
         self.is_float() || matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
+    /// The float type of means, roots and quotients of numbers of this type: floats keep their type, integers of 8 and
+    /// 16 bits give f32, wider ones f64. Bools and strings have none.
+    pub(crate) const fn quotient(self) -> Option<Self> {
+        match self {
+            Self::U8 | Self::I8 | Self::U16 | Self::I16 => Some(Self::F32),
+            Self::I32 | Self::U32 | Self::I64 | Self::U64 => Some(Self::F64),
+            Self::F16 | Self::BF16 | Self::F32 | Self::F64 => Some(self),
+            Self::Bool | Self::Str => None,
+        }
+    }
+
     /// The type in which numbers of this type are computed. The narrow types are storage types: their elements widen
     /// exactly, and results wrap or round once.
     pub(crate) const fn computes_in(self) -> Self {

@@ -94,12 +94,18 @@ macro_rules! number {
 }
 number!(bool, u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
 
+/// Whether `Q` is the type that [`DType::quotient`] says of `T`.
+pub(crate) const fn is_quotient_of<Q: Element, T: Element>() -> bool {
+    matches!(T::DTYPE.quotient(), Some(dtype) if dtype as u8 == Q::DTYPE as u8)
+}
+
 macro_rules! arithmetic {
     ($($t:ty => $quotient:ty),*) => {$(
         impl Summable for $t {}
         impl Arithmetic for $t {
             type Quotient = $quotient;
         }
+        const _: () = assert!(is_quotient_of::<$quotient, $t>());
     )*};
 }
 arithmetic!(

@@ -40,7 +40,8 @@
 //! on a [`Device`] and is immutable; cloning it is cheap. [`RaggedTensor<T>`] has an element type that the compiler
 //! checks: `x.cast::<f64>()` of a `RaggedTensor<f32>` is a `RaggedTensor<f64>`. [`Tensor`] has a dtype that is known at run
 //! time: for data whose types a file or a user determines, and for functions of any dtype. Both have the same operations, but
-//! for a few ([`Operation::owners`]); [`erased`](RaggedTensor::erased) gives the `Tensor` of a `RaggedTensor<T>` and `try_into` the reverse, without a copy.
+//! for a few ([`Operation::owners`]); [`erased`](RaggedTensor::erased) gives the `Tensor` of a `RaggedTensor<T>` and
+//! `try_into` the reverse, without a copy.
 //!
 //! ```
 //! use ragged::prelude::*;
@@ -58,9 +59,11 @@
 //! # Arguments and options
 //!
 //! An operation takes its required arguments, the axis last: `x.reduce_mean(1)`, `table.gather(&ids)`. Axes, sizes and
-//! counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes the dtype
-//! of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers. A random operation
-//! takes its [`Seed`]. An option is a function around the argument that it concerns: [`opt`] lists them.
+//! counts are of any integer type. Other tensors are taken as [`Tensor`], as [`RaggedTensor`], or as a type of yours that
+//! is `AsRef<Tensor>`; as an operand beside a `RaggedTensor<T>`, that type is passed as `x.as_ref()`
+//! ([`OperandOf`](arguments::OperandOf)). A number takes the dtype of the tensor beside it: `&x * 0.5` works for every
+//! float dtype, and is an error for integers. A random operation takes its [`Seed`]. An option is a function around the
+//! argument that it concerns: [`opt`] lists them.
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, opt};
@@ -90,11 +93,11 @@
 //! recorded operations, fuses them into few kernels, runs these and waits once. [`Tensor::eval`] computes without
 //! reading. Besides these, only what says so computes: a number for the host (`len`, `equals`), an operation that waits for
 //! a size ([`Operation::waits`]) or has a step on the host ([`Operation::host_step`]), and a chain of 131,072 unevaluated
-//! arrays, which is evaluated when it is recorded: that bounds the memory of a recording. Sizes that depend on data, such as the number of
-//! words of a text, stay on the device. Recording is hash-consed: equal operations on equal operands are one array, which
-//! is computed once as long as a tensor of it lives. The functions of the crate, such as [`eval`] and [`to_host`], take
-//! several tensors and compute shared arrays once. [`Tensor::explain`] shows the kernels that a read would run and why they are separate, [`Device::stats`]
-//! the work that was done.
+//! arrays, which is evaluated when it is recorded: that bounds the memory of a recording. Sizes that depend on data,
+//! such as the number of words of a text, stay on the device. Recording is hash-consed: equal operations on equal
+//! operands are one array, which is computed once as long as a tensor of it lives. The functions of the crate, such as
+//! [`eval`] and [`to_host`], take several tensors and compute shared arrays once. [`Tensor::explain`] shows the kernels
+//! that a read would run and why they are separate, [`Device::stats`] the work that was done.
 //!
 //! A plan is compiled once per program and cached. Sizes are parameters of a program: batches with other numbers and
 //! lengths of rows run the same plan.
@@ -110,6 +113,7 @@
 //!
 //! [`value_and_grad`] gives the value of a function of tensors and its gradient, [`grad`] the gradient alone. Both are
 //! recorded, and computed by a read. A gradient has the layout of its tensor, and is differentiated like any other value.
+//! The crate `ragged-nn` trains models with them.
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, grad};
@@ -124,7 +128,8 @@
 //!
 //! A program with its own [`wgpu`] device and queue can share them ([`Device::from_wgpu`]) or use this crate's
 //! ([`Device::as_wgpu`]), make tensors of its buffers ([`Tensor::from_wgpu_buffer`]) and bind the buffers of tensors in
-//! its own kernels ([`Tensor::values_buffer`]). Nothing is copied, and nothing waits: the queue keeps the order. [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
+//! its own kernels ([`Tensor::values_buffer`]). Nothing is copied, and nothing waits: the queue keeps the order.
+//! [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
 //!
 //! # Memory
 //!
@@ -190,6 +195,17 @@
 //! - *Plan*: the kernels of a computation in their order; compiled once and cached.
 //! - *Canonical order*: the order of a row's float sums and products, a function of the row's length and the inner width.
 //! - *Batch invariance*: a row's result is independent of the other rows.
+//! - *Identity element*: the value that a reduction begins with and gives without values, such as 0 of a sum.
+//! - *Extent*: the number of elements of an array, known to the host (*host-known*) or only to the device (*device-known*).
+//! - *Window*: a range of an array that is larger than one binding of a GPU, bound separately.
+//! - *Fusion barrier*: the reason why two operations are separate kernels; [`Explain`] names it.
+//! - *Epilogue*: what a kernel computes of its results when it stores them, such as the quotient of a mean.
+//! - *Leaf*: a tensor that a function is differentiated by; the gradient has one tensor for each.
+//! - *Cotangent*: the derivative of the value that is differentiated by one array of the computation: what a reverse pass
+//!   computes for each array, from the value to the leaves.
+//! - *Adjoint*: the linear operation that takes the cotangent of a result to that of an operand: a scatter-add for a gather.
+//! - *Scope*: the call of [`value_and_grad`] in which a function is differentiated; values that it reads keep their
+//!   derivatives until the call returns.
 //!
 //! # Environment
 //!
@@ -265,7 +281,8 @@ pub use lod::LodTensor;
 pub use numerics::{FloatNumerics, Numerics};
 pub use operation::Operation;
 pub use ops::{
-    Averaged, ElementClosure, ElementFunction, ElementSignature, Ellipsis, NewAxis, Row, Seed, WgslElement, operations,
+    Averaged, ElementClosure, ElementFunction, ElementSignature, Ellipsis, NewAxis, Row, ScannedRows, Seed,
+    WgslElement, operations,
 };
 #[cfg(feature = "saved")]
 pub use program::{LoadOptions, SavedModel};

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
 //! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
+//! | initial states of a recurrence | [`backwards`]`([&h])` |
 //! | axis of a sort | [`descending`]`(1)` |
 //! | key of a sort | [`descending`]`(&key)` |
 //! | axis of a sparse concatenation | [`expanding`]`(1)` |
@@ -44,11 +45,12 @@
 pub use crate::lod::Pool;
 pub use crate::ops::{
     Along, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices, HashBuckets,
-    HistogramRange, InvalidText, LookupIds, Ngrams, Notation, NumberFormat, Pad, PaddedShape, ReduceAxes, RowFactor,
-    RowPadding, RowSought, ScanAxis, SegmentIds, Separator, ShardStrategy, SortAxis, SortKeys, Sought, TextEncoding,
-    Transposed, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short,
-    keyed, max_norm, max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid,
-    reversed, right_of, shaped, starting_at, strict, weighted, white_space, with_ragged_rank,
+    HistogramRange, InitialStates, InvalidText, LookupIds, Ngrams, Notation, NumberFormat, Pad, PaddedShape,
+    ReduceAxes, RowFactor, RowPadding, RowSought, ScanAxis, SegmentIds, Separator, ShardStrategy, SortAxis, SortKeys,
+    Sought, TextEncoding, Transposed, along, any_of, backwards, batched, binary, clamped, descending, exclusive,
+    ignore_invalid, keep, keep_short, keyed, max_norm, max_splits, nonempty, or_default, pad_width, padded_with,
+    replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
+    with_ragged_rank,
 };
 pub use crate::sparse::{ConcatAxis, expanding};
 pub use crate::tensor::{ConstantOptions, RowIds, UniformRows, WithNrows, with_nrows};

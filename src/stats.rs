@@ -29,7 +29,8 @@ pub struct Stats {
     /// Plans compiled: evaluations without a cached plan. A cached plan serves all evaluations of the same operations
     /// over inputs of the same dtypes, with any sizes, row lengths and values: sizes are parameters of a plan.
     /// Numbers that are passed to operations, such as a learning rate or a seed, are parameters too. Inputs with sizes of
-    /// 0 or 1, which are empty or broadcast, are another program. On a GPU, a program over arrays larger than half a binding is planned for their exact sizes.
+    /// 0 or 1, which are empty or broadcast, are another program. On a GPU, a program over arrays larger than half a
+    /// binding is planned for their exact sizes.
     pub plans: u64,
     /// Compute pipelines compiled.
     pub pipelines_compiled: u64,

@@ -265,6 +265,88 @@ fn integers_of_every_type_are_exact_up_to_their_limits() {
     check!(u8 i8 u16 i16 u32 i32 u64 i64);
 }
 
+/// The longest start that Rust takes, after white space.
+fn longest_start<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let text = text.trim_start();
+    (0..=text.len()).rev().filter(|&n| text.is_char_boundary(n)).find_map(|n| text[..n].parse().ok())
+}
+
+#[test]
+fn prefixes_are_the_longest_starts_that_are_numbers() {
+    let texts = [
+        "12ab",
+        " -7.5 kg",
+        "+3",
+        "3",
+        "00012x",
+        "127x",
+        "128.",
+        "99999999999999999999x",
+        "1e5",
+        "1e",
+        "2e+",
+        "1e+2x",
+        ".5",
+        "5.",
+        "5.x",
+        "-.25e-1",
+        ".",
+        "-",
+        "+x",
+        "",
+        "  ",
+        "x1",
+        "e5",
+        "infinite",
+        "-INFx",
+        "nano",
+        "1 2",
+        "1\u{e4}",
+        "--1",
+        "4\0",
+        "\t\n6\n",
+        "1_000",
+        "0x10",
+        "1e400",
+        "1,5",
+    ];
+    for device in devices() {
+        for text in texts {
+            let x = RaggedTensor::from_nested(["1", text], device).expect("uploaded");
+            macro_rules! check {
+                ($($t:ty: $want:expr;)+) => {$(
+                    let got = x.string_prefix_to_number::<$t>().and_then(|t| t.to_vec());
+                    let want: Option<$t> = $want;
+                    let what = format!("{text:?} as {} on {}", stringify!($t), device.name());
+                    match (got, want) {
+                        (Ok(got), Some(want)) => assert!(got[1] == want || got[1] != got[1] && want != want, "{what}: {got:?}"),
+                        (Err(e), None) => {
+                            let says = format!("does not begin with a number of {}: {text:?}", stringify!($t));
+                            assert!(e.to_string().contains(&says) || !text.is_ascii() || text.contains('\0'), "{what}: {e}");
+                        }
+                        (got, want) => panic!("{what}: {got:?} instead of {want:?}"),
+                    }
+                )+};
+            }
+            // All digits count: a longer number that does not fit is no shorter one that does.
+            let whole = longest_start::<i128>(text);
+            check! {
+                i8: whole.and_then(|n| n.try_into().ok());
+                u16: whole.and_then(|n| n.try_into().ok());
+                i32: whole.and_then(|n| n.try_into().ok());
+                i64: whole.and_then(|n| n.try_into().ok());
+            }
+            // Floats are a step of the host.
+            if device.is_cpu() {
+                check! {
+                    f32: longest_start(text);
+                    f64: longest_start(text);
+                }
+            }
+        }
+    }
+}
+
 /// Between matches of a pattern of single bytes, the pieces are those of a split at any of the bytes.
 #[cfg(feature = "regex")]
 #[test]

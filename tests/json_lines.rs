@@ -362,7 +362,10 @@ proptest! {
 
     /// No text panics, and skipping keeps exactly the lines that fit.
     #[test]
-    fn damaged_text_never_panics(seed in any::<u64>(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6)) {
+    fn damaged_text_never_panics(
+        seed in any::<u64>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+    ) {
         let mut bytes = lines(&(0..20).map(|k| record(k + seed % 1000)).collect::<Vec<_>>()).into_bytes();
         for (at, byte) in damage {
             let at = at.index(bytes.len());

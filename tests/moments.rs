@@ -3,6 +3,7 @@
 mod common;
 
 use common::{devices, has};
+use ragged::opt::with_nrows;
 use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 /// A reduction of each row.
@@ -273,12 +274,15 @@ fn means_in_f32_are_of_exact_sums() -> Result<()> {
             let of_rows = x.map_rows(|row| row.reduce_mean_as(DType::F32, 0))?;
             assert_eq!(of_rows.to_string(), mean.to_string(), "{name}, {dtype}: in map_rows");
             let ids: Vec<i32> = (0..).zip(&rows).flat_map(|(k, row)| vec![k; row.len()]).collect();
+            let every = RaggedTensor::from_nested((0..ids.len() as i64).collect::<Vec<_>>(), &device)?;
             let ids = RaggedTensor::from_nested(ids, &device)?;
             let values = x.flat_values()?;
             let segments = values.segment_mean_as(DType::F32, &ids)?;
             assert_means(&format!("{name}, segments of {dtype}"), &segments, &rows, 0.0);
             let unsorted = values.unsorted_segment_mean_as(DType::F32, &ids, rows.len())?;
             assert_means(&format!("{name}, unsorted segments of {dtype}"), &unsorted, &rows, 0.0);
+            let gathered = values.sparse_segment_mean_as(DType::F32, &every, with_nrows(&ids, rows.len()))?;
+            assert_means(&format!("{name}, gathered segments of {dtype}"), &gathered, &rows, 0.0);
         }
     }
     Ok(())
@@ -301,6 +305,70 @@ fn means_in_other_floats_are_those_of_the_cast_values() -> Result<()> {
         let counts = RaggedTensor::from_nested([vec![1, 2, 4], vec![5]], &device)?;
         assert_eq!(counts.reduce_mean_as::<f32>(1)?.to_vec()?, [7.0 / 3.0, 5.0], "{name}");
         assert_eq!(counts.reduce_mean_as::<half::f16>(1)?.to_vec()?[1].to_f32(), 5.0, "{name}");
+    }
+    Ok(())
+}
+
+/// Rows of numbers that differ little from one another, or very much.
+fn close_and_far(dtype: DType) -> Vec<Vec<i64>> {
+    let (low, high) = match dtype {
+        DType::U16 => (0, i64::from(u16::MAX)),
+        DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        DType::U32 => (0, i64::from(u32::MAX)),
+        DType::U64 => (0, i64::MAX),
+        _ => (i64::MIN, i64::MAX),
+    };
+    let near = noise(3000, 1000).iter().map(|v| high - v).collect();
+    let few = [vec![high / 2], vec![1; 50]].concat();
+    vec![vec![high, high - 1, high - 3], vec![], vec![low, low + 1, low + 7], vec![low, high], vec![high], few, near]
+}
+
+/// The exact differences from the least value, as f64, have the same variance.
+fn variance_of(row: &[i64]) -> f64 {
+    let least = row.iter().min().copied().map_or(0, i128::from);
+    let above: Vec<f64> = row.iter().map(|&v| (i128::from(v) - least) as f64).collect();
+    let n = row.len() as f64;
+    let mean = above.iter().sum::<f64>() / n;
+    above.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n
+}
+
+#[test]
+fn variances_in_f32_keep_what_large_integers_differ_by() -> Result<()> {
+    for dtype in [DType::U16, DType::I32, DType::U32, DType::I64, DType::U64] {
+        let rows = close_and_far(dtype);
+        for (name, device) in devices_with_the_smallest() {
+            let what = format!("{name}, {dtype}");
+            let x = of_dtype(&rows, dtype, &device)?;
+            let variance = x.reduce_variance_as(DType::F32, 1)?;
+            let std = x.reduce_std_as(DType::F32, 1)?;
+            let both = [floats(&variance.to_host()?.values), floats(&std.to_host()?.values)];
+            for (k, row) in rows.iter().enumerate() {
+                let want = variance_of(row);
+                let near = |got: f64, want: f64| {
+                    (got - want).abs() <= want * 2f64.powi(-21) * (row.len() as f64).sqrt()
+                        || got.is_nan() && want.is_nan()
+                };
+                assert!(near(both[0][k], want), "{what}, row {k}: {:e} instead of {want:e}", both[0][k]);
+                assert!(near(both[1][k], want.sqrt()), "{what}, row {k}: {:e}, root of {want:e}", both[1][k]);
+            }
+            let of_rows = x.map_rows(|row| row.reduce_variance_as(DType::F32, 0))?;
+            assert_eq!(of_rows.to_string(), variance.to_string(), "{what}: in map_rows");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn variances_in_other_floats() -> Result<()> {
+    for (name, device) in devices_with_the_smallest() {
+        let h = i32::MAX;
+        let x = RaggedTensor::from_nested([vec![vec![h, h - 1], vec![h - 4]], vec![vec![h - 2]]], &device)?;
+        let apart = x.reduce_variance_as::<f32>([0, 2])?.to_vec()?;
+        assert!((apart[0] - 2.0 / 3.0).abs() < 1e-6 && apart[1] == 0.0, "{name}: {apart:?}");
+        assert_eq!(x.reduce_std_as::<half::f16>(2)?.to_vec()?[0].to_f32(), 0.5, "{name}");
+        let halves = RaggedTensor::from_nested([vec![1.0f32, 1000.0]], &device)?.cast::<half::f16>()?;
+        assert!(halves.reduce_variance(1)?.to_vec()?[0].is_infinite(), "{name}");
+        assert_eq!(halves.reduce_variance_as::<f32>(1)?.to_vec()?, [499.5f32 * 499.5], "{name}");
     }
     Ok(())
 }

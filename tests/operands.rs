@@ -98,7 +98,7 @@ const OPS: &[Op] = &[
     }),
     ("sparse concat", |n, d| {
         let all = sparse(n, d)?;
-        Ok(vec![SparseTensor::concat(&all.iter().collect::<Vec<_>>(), 1)?.to_dense(0)?])
+        Ok(vec![SparseTensor::concat(&all, 1)?.to_dense(0)?])
     }),
     ("concat of records", |n, d| {
         let record = |x: &Tensor| StructuredTensor::from_fields_and_rank([("a", x)], 1);

@@ -163,6 +163,13 @@ fn construction() -> Vec<Call> {
         one_hot |g| g.rows.as_ref().one_hot(3, 1, 0);
         map_flat_values_of |g| Tensor::map_flat_values_of(&[&g.rows, &g.rows], |all| all[0].add(&all[1]));
         map_rows_of |g| Tensor::map_rows_of(&[&g.rows, &g.rows], |all| &all[0] + &all[1]);
+        scan_rows_of |g| {
+            let sum = |states: &[ragged::Row], of: &[ragged::Row]| {
+                let sum = (&(&states[0] + &of[0])? + &of[1])?;
+                Ok((vec![sum.clone()], vec![sum]))
+            };
+            Tensor::scan_rows_of(&[&g.rows, &g.rows], [&g.vector], sum).map(|out| out.outputs)
+        };
         cross |g| Tensor::cross([CrossInput::from(&g.words), (&g.rows).into()]);
         cross_hashed |g| Tensor::cross_hashed([CrossInput::from(&g.words), (&g.rows).into()], 100);
         cartesian |g| Tensor::cartesian(&[&g.rows, &g.rows], 1);
@@ -221,11 +228,13 @@ fn of_groups() -> Vec<Call> {
         segment_mean_as |g| g.values.as_ref().segment_mean_as(DType::F32, &g.vector);
         sparse_segment_sum |g| g.values.as_ref().sparse_segment_sum(&g.vector, &g.vector);
         sparse_segment_mean |g| g.values.as_ref().sparse_segment_mean(&g.vector, with_nrows(&g.vector, 2));
+        sparse_segment_mean_as
+            |g| g.values.as_ref().sparse_segment_mean_as(DType::F32, &g.vector, with_nrows(&g.vector, 2));
         sparse_segment_sqrt_n |g| g.values.as_ref().sparse_segment_sqrt_n(&g.vector, &g.vector);
         bincount_weighted |g| g.rows.as_ref().bincount_weighted(&g.floats, .., 3);
         context_windows |g| g.rows.as_ref().context_windows(2, 0, 1);
         pad_rows |g| g.rows.as_ref().pad_rows(3, 0, 1);
-        group_by_key |g| g.rows.as_ref().group_by_key(&g.rows);
+        group_by_key |g| g.rows.as_ref().group_by_key((&g.rows, &g.floats)).map(|(keys, groups)| (keys.1, groups));
         set_union |g| g.rows.as_ref().set_union(&g.rows);
         set_intersection |g| g.rows.as_ref().set_intersection(&g.rows);
         set_difference |g| g.rows.as_ref().set_difference(&g.rows);

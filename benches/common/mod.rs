@@ -1,5 +1,5 @@
-//! Helpers of the benchmarks that compare the engine with a plain loop: options, tables, memory of the process, sums in
-//! the canonical order, equality of results.
+//! Options, tables, memory of the process, sums in the canonical order and equality of results, for the benchmarks that
+//! compare the engine with a plain loop.
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 
 pub mod sums;

@@ -6,8 +6,9 @@
 //! summed by key, which sorts the positions once.
 
 use super::given::Given;
+use super::place::Place;
 use super::scalar::zero;
-use super::{inverse, strided};
+use super::{inverse, sized, strided};
 use crate::error::Result;
 use crate::graph::access::{Access, Inner};
 use crate::graph::digest::DigestMap;
@@ -37,7 +38,12 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         let ct = given.sum(on, given.ct.clone())?;
         return of_index(Given { ct, count: nrows, ..given }, &element.in_program(), to, out);
     }
-    if let Access::Choice(condition, _) = &access {
+    let condition = match &access {
+        Access::Choice(condition, _) => Some(condition.clone()),
+        Access::Gathered { .. } => condition_of(index),
+        _ => None,
+    };
+    if let Some(condition) = &condition {
         let [taken, other] = [true, false].map(|holds| chosen(index, condition, holds));
         if taken != *index && other != *index {
             let none = zero(given.ct.dtype());
@@ -57,18 +63,25 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Access::Place { base, inner, .. } if !stays_within(inner) && base.as_u32() != Some(0) => None,
         Access::Gathered { inner, .. } if !stays_within(inner) => None,
         Access::Place { own, of, row, base, step, inner } => {
-            let place = inverse::Place { own, of, row, base, step: *step, inner };
+            let place = Place { own, of, row, of_own: None, base, step: *step, inner };
             match inverse::adjoint(&given, &place, to)? {
                 Some(of) => Some(given.numbers(of, &to.part(inner.width.max(1)), inner, to)?),
                 None => None,
             }
         }
-        Access::Gathered { element, inner, .. } => gathered(&given, element, inner, to)?,
+        Access::Gathered { element, inner, .. } => computed(&given, element, inner, to)?,
         Access::Choice(..) => None,
     };
-    out.push(match structured {
-        Some(ct) => ct,
-        None => given.by_key(index.clone(), to, 1)?,
+    let structured = match structured {
+        Some(ct) => Some(ct),
+        None => sized::adjoint(&given, index, to)?,
+    };
+    out.push(match (structured, &access) {
+        (Some(ct), _) => ct,
+        (None, Access::Gathered { element, inner, .. }) if stays_within(inner) && inner.own > 0 => {
+            gathered(&given, element, inner, to)?
+        }
+        _ => given.by_key(index.clone(), to, 1)?,
     });
     Ok(())
 }
@@ -84,6 +97,19 @@ fn one_per_row(index: &Expr) -> Option<(Node, Expr)> {
     let splits = rows?;
     let of_row = inverse::of_own_row(index, &splits, 1)?;
     Some((splits, of_row))
+}
+
+/// The condition of a choice between operands of index arithmetic.
+fn condition_of(index: &Expr) -> Option<Expr> {
+    let mut stack = vec![index];
+    while let Some(e) = stack.pop() {
+        match e.kind() {
+            ExprKind::Select(condition, ..) if condition.has_index() => return Some(condition.clone()),
+            ExprKind::Binary(..) | ExprKind::Within(..) => stack.extend(e.operands()),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The index where the condition holds, or where it does not.
@@ -131,14 +157,23 @@ fn rows_read(given: &Given<'_>, splits: &Node, inner: &Inner, to: &Extent) -> Re
 }
 
 /// Each position reads an element that is data.
-fn gathered(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Option<Expr>> {
-    let Some(count) = given.elements(inner.own) else { return Ok(None) };
+fn gathered(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Expr> {
     let elements = to.part(inner.width.max(1));
-    let of = match by_positions(given, element, inner.own, &elements)? {
-        Some(of) => of,
-        None => Given { count, ..given.clone() }.by_key(element.clone(), &elements, inner.own)?,
-    };
-    Ok(Some(given.numbers(of, &elements, inner, to)?))
+    let count = given.count.part(inner.own.max(1));
+    let of = Given { count, ..given.clone() }.by_key(element.clone(), &elements, inner.own)?;
+    given.numbers(of, &elements, inner, to)
+}
+
+/// Each position reads an element that a primitive computed.
+fn computed(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Option<Expr>> {
+    if inner.own == 0 {
+        return Ok(None);
+    }
+    let elements = to.part(inner.width.max(1));
+    match by_positions(given, element, inner.own, &elements)? {
+        Some(of) => Ok(Some(given.numbers(of, &elements, inner, to)?)),
+        None => Ok(None),
+    }
 }
 
 /// The cotangents of elements, of `own` numbers each, whose positions a primitive computed: those of a sort, a
@@ -147,14 +182,20 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
     let ExprKind::Load(positions, entry) = element.kind() else { return Ok(None) };
     let Some(recipe) = positions.kept_recipe() else { return Ok(None) };
     let is_one = match &*recipe {
-        Recipe::Sort(_) | Recipe::RowSort(_) => positions.extent().is_same(elements),
+        Recipe::Sort(_) | Recipe::RowSort(_) => true,
         Recipe::Compact(compact) => compact.inner == 1 && compact.value.is_index(),
         Recipe::TopK(_) => true,
+        Recipe::UniqueScatter(scatter) => scatter.value.is_index() && scatter.count.is_same(positions.extent()),
         _ => false,
     };
     if !is_one {
         return Ok(None);
     }
+    // Elements beyond the permutation have no entry.
+    let is_permuted = |of: Expr| match positions.extent().is_same(elements) {
+        true => of,
+        false => given.only_where(Expr::index().div(Expr::u32(own)).lt(positions.extent().expr()), of),
+    };
     let (rec, width, at) = (given.rec, Expr::u32(own), Expr::index());
     let entries = rec.times(positions.extent(), own)?;
     let number = at.clone().rem(width.clone());
@@ -171,6 +212,8 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
             let is_kept = own_element.lt(compact.count.expr()).and(rank.clone().ne(next));
             given.only_where(is_kept, of_entry(rank))
         }
+        // The inverse of a permutation: positions that are scattered are different.
+        Recipe::UniqueScatter(scatter) => is_permuted(of_entry(scatter.at.at(&own_element))),
         // Each row has `k` entries, of which those beyond its length have the cotangent 0.
         Recipe::TopK(top) => {
             let first = top.on.rows.row_of(own_element.clone()).mul(Expr::u32(top.k));
@@ -184,8 +227,8 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
         }
         _ => {
             let place = Expr::load(positions, Expr::index());
-            let entry = rec.unique_scatter(positions.extent().clone(), place, Expr::index(), elements.clone());
-            of_entry(Expr::load(&entry, own_element))
+            let entry = rec.unique_scatter(positions.extent().clone(), (place, Expr::index()), elements.clone());
+            is_permuted(of_entry(Expr::load(&entry, own_element)))
         }
     }))
 }

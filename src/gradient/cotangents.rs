@@ -13,9 +13,14 @@ use crate::graph::recorder::Recorder;
 /// Number of contributions that one map adds.
 const ADDED_AT_ONCE: usize = 8;
 
+/// The pass from results and their cotangents to inputs.
+pub(super) type Pass = fn(Recorder<'_>, Vec<(Node, Expr)>, &[Node]) -> Result<Vec<Option<Node>>>;
+
 /// The cotangents of arrays.
 pub(super) struct Cotangents<'a> {
     pub(super) rec: Recorder<'a>,
+    /// The pass, for primitives whose steps are differentiated.
+    pub(super) pass: Pass,
     /// The contributions to each array so far, as expressions in its position.
     of: DigestMap<Vec<Expr>>,
     /// The arrays that the inputs are reached from.
@@ -24,12 +29,12 @@ pub(super) struct Cotangents<'a> {
 
 impl<'a> Cotangents<'a> {
     /// No cotangents, of arrays that the inputs are reached from.
-    pub(super) fn new(rec: Recorder<'a>, reaching: DigestSet) -> Self {
-        Self { rec, of: DigestMap::default(), reaching }
+    pub(super) fn new(rec: Recorder<'a>, pass: Pass, reaching: DigestSet) -> Self {
+        Self { rec, pass, of: DigestMap::default(), reaching }
     }
 
     /// Whether the inputs are reached from the array.
-    fn wants(&self, node: &Node) -> bool {
+    pub(super) fn wants(&self, node: &Node) -> bool {
         self.reaching.contains(&node.digest())
     }
 
@@ -43,7 +48,7 @@ impl<'a> Cotangents<'a> {
     /// Adds what the positions below `count` contribute, where `ct` is the cotangent of `value`; both are expressions in
     /// the position.
     pub(super) fn pull(&mut self, value: &Expr, ct: Expr, count: &Extent) -> Result<()> {
-        let reads = expr::reads(self.rec, value, ct, |node| self.wants(node))?;
+        let reads = expr::reads(self.rec, value, (ct, count), |node| self.wants(node))?;
         for Read { node, index, ct } in reads {
             let given = Given { rec: self.rec, ct, count: count.clone() };
             for ct in access::adjoint(given, &index, node.extent())? {

@@ -1,9 +1,11 @@
 //! Derivatives of expressions: from the cotangent of a value to those of the elements that it reads.
 
+use super::call;
 use super::scalar::{self, Derivative, zero};
 use crate::error::Result;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 
@@ -14,13 +16,19 @@ pub(super) struct Read {
     pub(super) ct: Expr,
 }
 
-/// The elements that `value` reads of arrays that are `wanted`, with their cotangents, where `ct` is that of the value.
+/// The elements that `value` reads of arrays that are `wanted`, with their cotangents, where `ct` is that of the value in
+/// the positions below `count`.
 ///
 /// The derivative is symbolic, and chooses between branches as the value does.
 ///
 /// # Errors
 /// A function without a derivative.
-pub(super) fn reads(rec: Recorder<'_>, value: &Expr, ct: Expr, wanted: impl Fn(&Node) -> bool) -> Result<Vec<Read>> {
+pub(super) fn reads(
+    rec: Recorder<'_>,
+    value: &Expr,
+    (ct, count): (Expr, &Extent),
+    wanted: impl Fn(&Node) -> bool,
+) -> Result<Vec<Read>> {
     let order = operands_first(value, &wanted);
     let mut cts: DigestMap<Expr> = DigestMap::default();
     let depends: DigestSet = order.iter().map(Expr::digest).collect();
@@ -68,12 +76,15 @@ pub(super) fn reads(rec: Recorder<'_>, value: &Expr, ct: Expr, wanted: impl Fn(&
                 }
             }
             ExprKind::Checked(_, _, value) => give(value, ct),
-            ExprKind::Call(f, _) => {
-                let what = format!("the function {} has no derivative", f.name());
-                return Err(rec.argument(what));
+            ExprKind::Call(f, arguments) => {
+                let by = arguments.iter().enumerate().filter(|(_, argument)| depends.contains(&argument.digest()));
+                for (k, argument) in by {
+                    give(argument, scalar::times(call::by_argument(rec, f, k, arguments, count)?, &ct));
+                }
             }
             // Bits, positions and constants.
-            ExprKind::Bitcast(_)
+            ExprKind::Register(..)
+            | ExprKind::Bitcast(_)
             | ExprKind::Index
             | ExprKind::Scalar(_)
             | ExprKind::Param(_)

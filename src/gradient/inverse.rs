@@ -1,93 +1,111 @@
 //! Adjoints of accesses to places in rows: slices, paddings, reversals, tiles, repeats.
 
 use super::given::Given;
-use crate::dtype::DType;
+use super::keyed_rows;
+use super::place::{Place, of_block};
+use super::preimage::{Piece, Preimage};
+use super::rows_ref::size_of;
+use super::strided::with_gaps;
 use crate::error::Result;
-use crate::graph::access::{Access, Inner, Radix, RowsRef, Step};
+use crate::graph::access::{Access, RowsRef, Step};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
 use crate::graph::opcode::BinaryOp;
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::shape::RowPartition;
 
-/// See [`Access::Place`].
-pub(super) struct Place<'a> {
-    pub(super) own: &'a RowsRef,
-    pub(super) of: &'a RowsRef,
-    pub(super) row: &'a Expr,
-    pub(super) base: &'a Expr,
-    pub(super) step: Step,
-    pub(super) inner: &'a Inner,
-}
-
-/// The cotangents, where at most one own row reads each row. `None` for rows that are any data.
+/// The cotangents of elements, of as many numbers as the own elements have. `None` if no arithmetic leads back.
 pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Result<Option<Expr>> {
     let Place { of, base, step, inner, .. } = place;
     let Some(count) = given.elements(inner.own) else { return Ok(None) };
     let Some(own) = Own::new(given, place, count)? else { return Ok(None) };
-    // Sums of consecutive positions need all rows, from their first elements on.
-    let is_whole = matches!(own.reader, Reader::Same) && base.as_u32() == Some(0);
-    if matches!(step, Step::Each(_) | Step::Cyclic) && !is_whole {
+    let (width, elements) = (Expr::u32(inner.own), to.part(inner.width.max(1)));
+    let folds = matches!(step, Step::Each(_) | Step::Cyclic);
+    if folds && base.as_u32() != Some(0) {
         return Ok(None);
     }
-    let width = Expr::u32(inner.own);
-    let elements = to.part(inner.width.max(1));
+    let readers = match &own.reader {
+        Reader::Same if folds => return Ok(Some(own.folded(given, place, &elements)?)),
+        // First to rows like those that are read, one for each own row.
+        _ if folds => return own.folded_first(given, place, to),
+        Reader::Any(row) => return keyed_rows::adjoint(given, place, row, (&own.count, &own.nrows), &elements),
+        readers => readers,
+    };
+    let terms = readers.terms();
+    let (number, term) = match terms.as_known() {
+        Some(1) => (Expr::index(), Expr::u32(0)),
+        _ => {
+            let by = Expr::size(&terms.max(1));
+            (Expr::index().div(by.clone()), Expr::index().rem(by))
+        }
+    };
     // The element that is read, its row, and its offset there from the first one that is read.
-    let element = Expr::index().div(width.clone());
-    let number = Expr::index().rem(width.clone());
+    let element = number.clone().div(width.clone());
+    let number = number.rem(width.clone());
     let read = of.row_of(element.clone());
-    let (row, is_read) = own.reader(&read);
+    let (row, is_read) = own.reader.reader(&read, &term, &own.nrows);
     let base = base.at(&own.rows.start(row.clone()).mul(width.clone()));
     let offset = element.sub(of.start(read)).sub(base);
     let length = own.rows.length(row.clone());
     let at = |k: Expr| given.ct.at(&own.rows.within(row.clone(), k).mul(width.clone()).add(number.clone()));
     let found = match *step {
-        Step::Along(1) => given.only_where(is_read.and(offset.clone().lt(length)), at(offset)),
         Step::Along(0) => {
             let Some(on) = own.domain(inner.own) else { return Ok(None) };
             let sums = given.sum(on, given.ct.clone())?;
-            let sum = sums.at(&row.mul(width.clone()).add(number));
+            let sum = sums.at(&row.mul(width).add(number));
             given.only_where(is_read.and(offset.eq(Expr::u32(0))), sum)
         }
         Step::Along(step) => {
-            let Ok(by) = u32::try_from(step.unsigned_abs()) else { return Ok(None) };
-            let distance = if step < 0 { Expr::u32(0).sub(offset) } else { offset };
-            let k = distance.clone().div(Expr::u32(by));
-            // Distances in the other direction are beyond half of the range.
-            let is_forward = distance.clone().binary(BinaryOp::Shr, Expr::u32(31)).eq(Expr::u32(0));
-            let is_step = distance.rem(Expr::u32(by)).eq(Expr::u32(0));
-            given.only_where(is_read.and(is_forward).and(is_step).and(k.clone().lt(length)), at(k))
+            let (k, is_step) = steps(offset, step);
+            given.only_where(is_read.and(is_step).and(k.clone().lt(length)), at(k))
         }
-        // Each element is read by consecutive positions.
-        Step::Each(repeats) => {
-            let Ok(repeats) = u32::try_from(repeats) else { return Ok(None) };
-            let first = offset.min(length.clone()).mul(Expr::u32(repeats)).min(length);
-            let first = own.rows.start(row).add(first);
-            own.sum_from(given, &element_of(first, inner.own), &elements, inner.own, None)?
-        }
-        // Each element is read once per repetition of its row.
-        Step::Cyclic => {
-            let cycle = |row: &Expr| of.length(row.clone()).max(Expr::u32(1));
-            let times = |row: &Expr| own.rows.length(row.clone()).div(cycle(row));
-            let first = own.rows.start(row.clone()).add(offset.mul(times(&row)));
-            let at = Expr::index().div(width.clone());
-            let row = own.rows.row_of(at.clone());
-            let term = at.sub(own.rows.start(row.clone()));
-            let repeats = times(&row).max(Expr::u32(1));
-            let k = term.clone().rem(repeats.clone()).mul(cycle(&row)).add(term.div(repeats));
-            let read = own.rows.within(row, k).mul(width.clone()).add(Expr::index().rem(width));
-            own.sum_from(given, &element_of(first, inner.own), &elements, inner.own, Some(&read))?
-        }
+        Step::Each(_) | Step::Cyclic => return Ok(None),
     };
-    Ok(Some(found))
+    if terms.as_known() == Some(1) {
+        return Ok(Some(found));
+    }
+    let numbers = given.rec.times(&elements, inner.own)?;
+    let nvals = given.rec.times_size(&numbers, &terms)?;
+    let on = RowDomain { rows: Rows::Uniform(terms), nrows: numbers, nvals, inner: 1 };
+    Ok(Some(given.sum(on, found)?))
 }
 
-/// An expression in the number as one in the element, of `width` numbers each.
-fn element_of(e: Expr, width: u32) -> Expr {
-    if width == 1 { e } else { e.at(&Expr::index().mul(Expr::u32(width))) }
+/// Own rows that read rows at places in rows of rows.
+struct Nested {
+    readers: Reader,
+    own: RowsRef,
+    of: RowsRef,
+    base: Expr,
+    step: i64,
+    nrows: Extent,
+}
+
+impl Nested {
+    fn reader(&self, element: &Expr, term: &Expr) -> (Expr, Expr) {
+        let read = self.of.row_of(element.clone());
+        let (row, is_read) = self.readers.reader(&read, term, &self.nrows);
+        let base = self.base.at(&self.own.start(row.clone()));
+        let offset = element.clone().sub(self.of.start(read)).sub(base);
+        let (k, is_step) = steps(offset, self.step);
+        let is_read = is_read.and(is_step).and(k.clone().lt(self.own.length(row.clone())));
+        (self.own.within(row, k), is_read)
+    }
+}
+
+/// The number of steps to an offset, and whether there is one.
+fn steps(offset: Expr, step: i64) -> (Expr, Expr) {
+    if step == 1 {
+        return (offset, Expr::u32(0).eq(Expr::u32(0)));
+    }
+    let by = Expr::u32(u32::try_from(step.unsigned_abs()).unwrap_or(u32::MAX));
+    let distance = if step < 0 { Expr::u32(0).sub(offset) } else { offset };
+    // Distances in the other direction are beyond half of the range.
+    let is_forward = distance.clone().binary(BinaryOp::Shr, Expr::u32(31)).eq(Expr::u32(0));
+    (distance.clone().div(by.clone()), is_forward.and(distance.rem(by).eq(Expr::u32(0))))
 }
 
 /// The own rows.
@@ -103,54 +121,109 @@ struct Own<'a> {
 enum Reader {
     /// The row of the same number.
     Same,
-    /// `first` plus or minus the number.
-    Run { first: Expr, is_reversed: bool },
+    /// Those that read it by arithmetic.
+    Some(Box<Preimage>),
     /// The entry of the array.
     Entry(Node),
+    /// The rank of the row among those that are kept.
+    Kept(RankBitmap, Extent),
+    /// Those at the place of that row in a row of rows.
+    Within(Box<Nested>),
+    /// Any that read it, where own row `Index` reads that row.
+    Any(Expr),
+}
+
+impl Reader {
+    /// The readers of each row, where own row `Index` of `nrows` reads that row.
+    fn of_row(rec: Recorder<'_>, row: Expr, nrows: &Extent) -> Self {
+        let access = row.access();
+        if let Access::Gathered { element, .. } = &access
+            && permuted(element, nrows)
+        {
+            return Self::Entry(rec.unique_scatter(nrows.clone(), (element.clone(), Expr::index()), nrows.clone()));
+        }
+        if let Access::Gathered { element, .. } = &access
+            && let ExprKind::Load(positions, at) = element.kind()
+            && at.is_own_position()
+            && let Some(Recipe::Compact(compact)) = positions.kept_recipe().as_deref()
+            && compact.inner == 1
+            && compact.value.is_index()
+        {
+            let bitmap = RankBitmap::of(compact.bitmap.clone(), compact.count.clone());
+            return Self::Kept(bitmap, compact.count.clone());
+        }
+        if let Some(readers) = readers(&row, &access, nrows) {
+            return Self::Some(Box::new(readers));
+        }
+        match Self::within(rec, &access, nrows) {
+            Some(nested) => Self::Within(Box::new(nested)),
+            None => Self::Any(row),
+        }
+    }
+
+    /// The readers of each row, where the rows that are read are at places in rows.
+    fn within(rec: Recorder<'_>, access: &Access, count: &Extent) -> Option<Nested> {
+        let Access::Place { own, of, row, base, step: Step::Along(step), inner } = access else { return None };
+        if *step == 0 || u32::try_from(step.unsigned_abs()).is_err() || inner.own != 1 || inner.width != 1 {
+            return None;
+        }
+        let nrows = own.nrows(count)?;
+        let readers = if own.is_own_row(row, 1) {
+            Self::Same
+        } else {
+            let row = match own {
+                RowsRef::Splits(splits) => of_own_row(row, splits, 1)?,
+                RowsRef::Uniform(length) => of_block(row, &size_of(length)?)?,
+            };
+            match Self::of_row(rec, row.in_program(), &nrows) {
+                Self::Any(_) => return None,
+                readers => readers,
+            }
+        };
+        Some(Nested { readers, own: own.clone(), of: of.clone(), base: base.clone(), step: *step, nrows })
+    }
+
+    /// The own row that reads that row, of those the `term`-th one, and whether there is one.
+    fn reader(&self, row: &Expr, term: &Expr, nrows: &Extent) -> (Expr, Expr) {
+        let own = match self {
+            Self::Same | Self::Any(_) => row.clone(),
+            Self::Some(readers) => return readers.reader(row, term),
+            Self::Within(nested) => return nested.reader(row, term),
+            Self::Kept(bitmap, count) => {
+                let (rank, next) = (bitmap.rank(row), bitmap.rank(&row.clone().add(Expr::u32(1))));
+                let is_kept = row.clone().lt(count.expr()).and(rank.clone().ne(next));
+                return (rank.clone(), is_kept.and(rank.lt(nrows.expr())));
+            }
+            // Rows beyond the permutation have no entry.
+            Self::Entry(entries) => {
+                row.clone().lt(nrows.expr()).select(Expr::load(entries, row.clone()), Expr::u32(u32::MAX))
+            }
+        };
+        (own.clone(), own.lt(nrows.expr()))
+    }
+
+    /// Number of own rows that may read a row.
+    fn terms(&self) -> Size {
+        match self {
+            Self::Some(readers) => readers.terms(),
+            Self::Within(nested) => nested.readers.terms(),
+            _ => Size::from(1),
+        }
+    }
 }
 
 impl<'a> Own<'a> {
     fn new(given: &Given<'a>, place: &Place<'a>, count: Extent) -> Result<Option<Self>> {
         let (rec, width) = (given.rec, place.inner.own);
-        let nrows = match place.own {
-            RowsRef::Splits(splits) => Extent::of(splits.extent().size().sub(1)),
-            RowsRef::Uniform(length) => match size_of(length) {
-                Some(length) => count.part(length.max(1)),
-                None => return Ok(None),
-            },
-        };
-        let reader = if place.own.is_own_row(place.row, width) {
+        let Some(nrows) = place.own.nrows(&count) else { return Ok(None) };
+        let reader = if place.of_own.is_none() && place.own.is_own_row(place.row, width) {
             Reader::Same
         } else {
-            let Some(row) = row_read(place, width) else { return Ok(None) };
-            match row.in_program().access() {
-                Access::Run { start, step } if step.abs() == 1 => {
-                    // `row = start + step * own`.
-                    let first = if step < 0 { start } else { Expr::u32(0).sub(start) };
-                    Reader::Run { first, is_reversed: step < 0 }
-                }
-                Access::Gathered { element, .. } => match permuted(&element, &nrows) {
-                    true => Reader::Entry(rec.unique_scatter(nrows.clone(), element, Expr::index(), nrows.clone())),
-                    false => return Ok(None),
-                },
-                _ => return Ok(None),
-            }
+            let Some(row) = place.of_own.clone().or_else(|| row_read(place, width)) else { return Ok(None) };
+            let row = row.in_program();
+            Reader::of_row(rec, row, &nrows)
         };
         Ok(Some(Self { rec, rows: place.own, count, nrows, reader }))
-    }
-
-    /// The own row that reads that row, and whether there is one.
-    fn reader(&self, row: &Expr) -> (Expr, Expr) {
-        let own = match &self.reader {
-            Reader::Same => row.clone(),
-            Reader::Run { first, is_reversed: true } => first.clone().sub(row.clone()),
-            Reader::Run { first, is_reversed: false } => row.clone().add(first.clone()),
-            // Rows beyond the permutation have no entry.
-            Reader::Entry(entries) => {
-                row.clone().lt(self.nrows.expr()).select(Expr::load(entries, row.clone()), Expr::u32(u32::MAX))
-            }
-        };
-        (own.clone(), own.lt(self.nrows.expr()))
     }
 
     fn domain(&self, inner: u32) -> Option<RowDomain> {
@@ -161,28 +234,98 @@ impl<'a> Own<'a> {
         Some(RowDomain { rows, nrows: self.nrows.clone(), nvals: self.count.clone(), inner })
     }
 
-    /// The sum of the positions from `first` of an element on to that of the next; `read` is the number that a number
-    /// among these stands for, if not itself.
-    fn sum_from(
-        &self,
-        given: &Given<'_>,
-        first: &Expr,
-        elements: &Extent,
-        inner: u32,
-        read: Option<&Expr>,
-    ) -> Result<Expr> {
-        debug_assert_eq!(first.dtype(), DType::U32, "bug: a position of another type");
-        let start = RowPartition::ending_at(first.clone(), elements, &self.count);
+    /// The sums of the positions that read each element of the row of the same number.
+    fn folded(&self, given: &Given<'_>, place: &Place<'_>, elements: &Extent) -> Result<Expr> {
+        let (of, width) = (place.of, Expr::u32(place.inner.own));
+        let element = Expr::index();
+        let row = of.row_of(element.clone());
+        let offset = element.sub(of.start(row.clone()));
+        let is_read = row.clone().lt(self.nrows.expr());
+        let length = self.rows.length(row.clone());
+        let (first, read) = match place.step {
+            // Each element is read once per repetition of its row, of which the last one may not be whole.
+            Step::Cyclic => {
+                let parts = |row: &Expr| {
+                    let cycle = of.length(row.clone()).max(Expr::u32(1));
+                    let length = self.rows.length(row.clone());
+                    (cycle.clone(), length.clone().div(cycle.clone()), length.rem(cycle))
+                };
+                let (_, whole, rest) = parts(&row);
+                let first = offset.clone().mul(whole).add(offset.min(rest));
+                let at = Expr::index().div(width.clone());
+                let row = self.rows.row_of(at.clone());
+                let term = at.sub(self.rows.start(row.clone()));
+                let (cycle, whole, rest) = parts(&row);
+                // Elements of the last repetition have one term more.
+                let more = whole.clone().add(Expr::u32(1));
+                let longer = rest.clone().mul(more.clone());
+                let is_longer = term.clone().lt(longer.clone());
+                let beyond = term.clone().sub(longer);
+                let of_cycle = |term: Expr, by: Expr, from: Expr| {
+                    term.clone().rem(by.clone()).mul(cycle.clone()).add(from).add(term.div(by))
+                };
+                let k = is_longer
+                    .select(of_cycle(term, more, Expr::u32(0)), of_cycle(beyond, whole.max(Expr::u32(1)), rest));
+                (first, Some(self.rows.within(row, k).mul(width.clone()).add(Expr::index().rem(width))))
+            }
+            // Each element is read by consecutive positions.
+            Step::Each(repeats) => {
+                let repeats = Expr::u32(u32::try_from(repeats).unwrap_or(u32::MAX));
+                (offset.min(length.clone()).mul(repeats).min(length), None)
+            }
+            Step::Along(_) => (offset, None),
+        };
+        let first = is_read.select(self.rows.start(row).add(first), self.count.expr());
+        let start = RowPartition::ending_at(first, elements, &self.count);
         let splits = self.rec.splits(elements, &start, &[])?;
         let rows = Rows::Splits(splits);
-        let on = RowDomain { rows, nrows: elements.clone(), nvals: self.count.clone(), inner };
-        let value = read.map_or_else(|| given.ct.clone(), |read| given.ct.at(read));
+        let on = RowDomain { rows, nrows: elements.clone(), nvals: self.count.clone(), inner: place.inner.own };
+        let value = read.map_or_else(|| given.ct.clone(), |read| given.ct.at(&read));
         given.sum(on, value)
+    }
+
+    /// As [`adjoint`], by way of rows that have an element for each that their own row reads.
+    fn folded_first(&self, given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Result<Option<Expr>> {
+        let (rec, width) = (self.rec, place.inner.own);
+        let Some(row) = place.of_own.clone().or_else(|| row_read(place, width)) else { return Ok(None) };
+        let own = self.rows.length(Expr::index());
+        let length = match place.step {
+            Step::Each(repeats) => {
+                let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
+                own.clone().add(Expr::u32(repeats.saturating_sub(1))).div(Expr::u32(repeats)).min(own)
+            }
+            _ => own.min(place.of.length(row)),
+        };
+        let rows = rec.rows_of_lengths(&self.nrows, length, self.count.size())?;
+        let count = rec.times(rows.nvals_extent(), width)?;
+        let Rows::Splits(splits) = rows.domain(1).rows else { return Ok(None) };
+        let between = RowsRef::Splits(splits);
+        let first = Place { of: &between, ..place.clone() };
+        let ct = self.folded(given, &first, rows.nvals_extent())?;
+        let ct = Expr::load(&rec.map(count.clone(), ct, &[]), Expr::index());
+        let of_own = place.of_own.clone().or_else(|| row_read(place, width));
+        let then = Place { own: &between, of_own, step: Step::Along(1), ..place.clone() };
+        adjoint(&Given { ct, count, ..given.clone() }, &then, to)
     }
 }
 
+/// The own rows that read each row, if arithmetic leads back.
+fn readers(row: &Expr, access: &Access, nrows: &Extent) -> Option<Preimage> {
+    let (base, pieces) = match access {
+        Access::Run { start, step } => (start.clone(), vec![Piece::run(*step)?]),
+        Access::Strided { base, digits } => (base.clone(), Piece::of_digits(digits)?),
+        _ => {
+            let uniform = row.uniform();
+            let is_arithmetic = uniform.values.is_empty() && !uniform.digits.is_empty();
+            is_arithmetic.then(|| (uniform.base, uniform.digits.iter().map(Piece::of_uniform).collect()))?
+        }
+    };
+    let readers = Preimage::new(&base, with_gaps(pieces, nrows)?, nrows)?;
+    Some(readers).filter(|readers| !readers.terms().contains_count())
+}
+
 /// Whether the elements are a permutation of the rows.
-fn permuted(element: &Expr, nrows: &Extent) -> bool {
+pub(super) fn permuted(element: &Expr, nrows: &Extent) -> bool {
     let ExprKind::Load(positions, at) = element.kind() else { return false };
     let is_sort = matches!(positions.kept_recipe().as_deref(), Some(Recipe::Sort(_) | Recipe::RowSort(_)));
     is_sort && at.access().is_own() && positions.extent().is_same(nrows)
@@ -213,58 +356,9 @@ pub(super) fn of_own_row(e: &Expr, splits: &Node, width: u32) -> Option<Expr> {
 fn row_read(place: &Place<'_>, width: u32) -> Option<Expr> {
     match place.own {
         RowsRef::Splits(splits) => of_own_row(place.row, splits, width),
-        RowsRef::Uniform(length) => {
-            let numbers = length.as_known()?.checked_mul(width.into())?;
-            place.row.of_element(u32::try_from(numbers).ok()?)
-        }
-    }
-}
-
-/// The radix as a size.
-pub(super) fn size_of(radix: &Radix) -> Option<Size> {
-    let times = Size::from(u32::try_from(radix.times).ok()?);
-    Some(match &radix.size {
-        None => times,
-        Some(size) => size.as_size()?.mul(&times),
-    })
-}
-
-impl RowsRef {
-    fn start(&self, row: Expr) -> Expr {
-        match self {
-            Self::Splits(splits) => Expr::load(splits, row),
-            Self::Uniform(length) => row.mul(length.expr()),
-        }
-    }
-
-    fn within(&self, row: Expr, offset: Expr) -> Expr {
-        match self {
-            Self::Splits(splits) => Expr::within(splits, row, offset),
-            Self::Uniform(length) => row.mul(length.expr()).add(offset),
-        }
-    }
-
-    fn length(&self, row: Expr) -> Expr {
-        match self {
-            Self::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
-            Self::Uniform(length) => length.expr(),
-        }
-    }
-
-    fn row_of(&self, element: Expr) -> Expr {
-        match self {
-            Self::Splits(splits) => Expr::row_of(splits, element),
-            Self::Uniform(length) => element.div(length.expr()),
-        }
-    }
-}
-
-impl Radix {
-    fn expr(&self) -> Expr {
-        let times = Expr::u32(u32::try_from(self.times).unwrap_or(u32::MAX));
-        match &self.size {
-            Some(size) => size.clone().mul(times),
-            None => times,
-        }
+        RowsRef::Uniform(length) => match length.as_known() {
+            Some(length) => place.row.of_element(u32::try_from(length.checked_mul(width.into())?).ok()?),
+            None => of_block(place.row, &size_of(length)?.mul(width)),
+        },
     }
 }

@@ -11,16 +11,23 @@
 //! when it is read, so that values that were read are differentiated as if they were not.
 
 mod access;
+mod call;
 mod cotangents;
 mod expr;
 mod given;
 mod inverse;
+mod keyed_rows;
+mod place;
+mod preimage;
 mod primitive;
 mod product;
+mod recurrence;
 mod reverse;
 mod rows;
+mod rows_ref;
 mod scalar;
 mod scan;
+mod sized;
 mod strided;
 mod value_and_grad;
 

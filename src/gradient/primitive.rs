@@ -3,7 +3,7 @@
 use super::cotangents::Cotangents;
 use super::rows::{numbers, place};
 use super::scalar::{number, times, zero};
-use super::{product, scan};
+use super::{product, recurrence, scan};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Recipe};
@@ -30,6 +30,7 @@ pub(super) fn pull(all: &mut Cotangents<'_>, node: &Node, ct: &Node) -> Result<(
         Recipe::Reduce(reduce) => of_reduce(all, rec, reduce, node, ct),
         Recipe::Product(product) => product::pull(all, rec, product, ct),
         Recipe::RowScan(scan) => scan::pull(all, rec, scan, node, ct),
+        Recipe::ScanRows(scan) => recurrence::pull(all, rec, scan, node, ct),
         Recipe::Compact(compact) => of_compact(all, rec, compact, ct),
         Recipe::TileFold(fold) => of_tile_fold(all, rec, fold, node, ct),
         Recipe::UniqueScatter(scatter) => of_unique_scatter(all, scatter, ct),
@@ -124,7 +125,7 @@ fn of_tile_fold(all: &mut Cotangents<'_>, rec: Recorder<'_>, fold: &TileFold, no
         ReduceOp::Min | ReduceOp::Max => {
             let is_extreme = is_same(value, &of_fold(node));
             let one = is_extreme.clone().select(number(dtype, 1.0), zero(dtype));
-            let ties = rec.tile_fold(ReduceOp::Sum, count.clone(), key.clone(), *slots, one)?;
+            let ties = rec.tile_fold(ReduceOp::Sum, count.clone(), (key.clone(), *slots), one)?;
             is_extreme.select(of_fold(ct).quotient(of_fold(&ties)), zero(dtype))
         }
     };

@@ -34,7 +34,7 @@ pub(super) fn cotangents(rec: Recorder<'_>, results: Vec<(Node, Expr)>, inputs: 
             reaching.insert(node.digest());
         }
     }
-    let mut all = Cotangents::new(rec, reaching);
+    let mut all = Cotangents::new(rec, cotangents, reaching);
     for (node, ct) in results {
         all.add(&node, ct);
     }

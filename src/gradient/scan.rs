@@ -6,12 +6,12 @@ use super::scalar::{number, times, zero};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::{Node, RowDomain};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::primitive;
 use crate::graph::recorder::Recorder;
-use crate::record::by_key::ByKey;
+use crate::record::by_key::reduce_rows;
+use crate::record::lines::Lines;
 use crate::record::row_scan::RowScan;
 
 /// Adds the cotangents of the values of a scan whose cotangent is `ct`.
@@ -24,23 +24,23 @@ pub(super) fn pull(
 ) -> Result<()> {
     let primitive::RowScan { op, on, value } = scan;
     let (count, _) = numbers(rec, on)?;
-    let rows = Rows { rec, on };
+    let rows = Scanned { rec, on };
     let own = Expr::load(ct, Expr::index());
     let of_value = match op {
         ReduceOp::Sum => rows.sums_from_the_end(own)?,
         ReduceOp::Prod => rows.of_products(value, Expr::load(node, Expr::index()), &own)?,
-        ReduceOp::Min | ReduceOp::Max => rows.of_extremes(node, &own, &count)?,
+        ReduceOp::Min | ReduceOp::Max => rows.of_extremes(node, &own)?,
     };
     all.pull(value, of_value, &count)
 }
 
 /// The rows of a scan.
-struct Rows<'a> {
+struct Scanned<'a> {
     rec: Recorder<'a>,
     on: &'a RowDomain,
 }
 
-impl Rows<'_> {
+impl Scanned<'_> {
     fn scan(&self, scan: RowScan, value: Expr) -> Result<Expr> {
         scan.record(self.rec, self.on.clone(), value, &place(self.on))
     }
@@ -65,18 +65,24 @@ impl Rows<'_> {
         Ok(is_first.select(of_first, is_zero.select(none(), of_others)))
     }
 
-    /// Each result is the value that was the last new extreme.
-    fn of_extremes(&self, y: &Node, ct: &Expr, count: &Extent) -> Result<Expr> {
-        let at = place(self.on);
-        let is_first = at.at.eq(self.on.rows.start(at.row));
-        let before = Expr::load(y, Expr::index().sub(Expr::u32(self.on.inner)));
-        let own = Expr::load(y, Expr::index());
+    /// Each result is the value that was the last new extreme: each new extreme has the cotangents from it on to the next
+    /// one, in its line.
+    fn of_extremes(&self, y: &Node, ct: &Expr) -> Result<Expr> {
+        let (rec, lines) = (self.rec, Lines::of_rows(self.rec, self.on)?);
+        let (rows, count, at) = (lines.domain(), lines.count(), Expr::index());
+        let of_y = |place: Expr| Expr::load(y, lines.number().at(&place));
+        let is_first = at.clone().eq(rows.rows.start(rows.rows.row_of(at.clone())));
+        let before = of_y(at.clone().sub(Expr::u32(1)));
         // Once a NaN is the extreme, it stays.
         let is_nan = before.clone().unary(UnaryOp::IsNan);
-        let is_new = is_first.or(before.eq(own).or(is_nan).not());
-        let latest = RowScan { op: ReduceOp::Max, exclusive: false, reverse: false };
-        let latest = self.scan(latest, is_new.select(Expr::index(), Expr::u32(0)))?;
-        let keys = ByKey::new(self.rec, count, latest, count)?;
-        Ok(Expr::load(&keys.reduce(self.rec, ReduceOp::Sum, 1, ct)?, Expr::index()))
+        let is_new = is_first.or(before.eq(of_y(at.clone())).or(is_nan).not());
+        let next = RowScan { op: ReduceOp::Min, exclusive: false, reverse: true };
+        let end = rows.rows.start(rows.rows.row_of(at.clone()).add(Expr::u32(1)));
+        let next = next.record(rec, rows.clone(), is_new.select(at.clone(), end), &place(rows))?;
+        let start = at.lt(count.expr()).select(next, count.expr());
+        let splits = rec.splits(count, &start, &[])?;
+        let from_each = RowDomain { rows: Rows::Splits(splits), nrows: count.clone(), nvals: count.clone(), inner: 1 };
+        let sums = reduce_rows(rec, ReduceOp::Sum, from_each, ct.at(lines.number()))?;
+        Ok(Expr::load(&sums, lines.place().clone()))
     }
 }

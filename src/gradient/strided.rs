@@ -2,13 +2,13 @@
 //! or overlap.
 
 use super::given::Given;
-use super::inverse::size_of;
+use super::preimage::{Piece, Preimage, blocks, is_multiple};
 use crate::error::Result;
-use crate::graph::access::{Counter, Digits};
+use crate::graph::access::{Digits, Uniform};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{RowDomain, Rows};
-use crate::graph::size::Size;
+use crate::graph::size::{Factors, Size};
 use crate::record::by_key::one_row;
 
 /// Numbers that a reduction folds side by side, at most; more are read with a stride.
@@ -16,80 +16,101 @@ const SIDE_BY_SIDE: u32 = 1 << 16;
 
 /// Position `i` reads element `start + step * i`.
 pub(super) fn run(given: &Given<'_>, start: &Expr, step: i64, to: &Extent) -> Result<Option<Expr>> {
-    inverse(given, start, &[Piece { times: step, divisor: Size::from(1), modulus: None }], to)
+    let Some(piece) = Piece::run(step) else { return Ok(None) };
+    inverse(given, start, vec![piece], to)
 }
 
 /// Position `i` reads element `base + Σ times * digit`. `None` if no arithmetic leads back.
 pub(super) fn adjoint(given: &Given<'_>, base: &Expr, digits: &Digits, to: &Extent) -> Result<Option<Expr>> {
-    let piece = |(times, digit): &(i64, crate::graph::access::Digit)| {
-        let modulus = match &digit.modulus {
-            None => None,
-            Some(modulus) => Some(size_of(modulus)?),
-        };
-        let of_position = digit.of == Counter::Position;
-        of_position.then_some(Piece { times: *times, divisor: size_of(&digit.divisor)?, modulus })
-    };
-    let Some(pieces) = digits.iter().map(piece).collect() else { return Ok(None) };
-    let Some((given, pieces)) = without_gaps(given, pieces)? else { return Ok(None) };
-    inverse(&given, base, &pieces, to)
-}
-
-/// `times * ((position / divisor) % modulus)`.
-#[derive(Debug, Clone)]
-struct Piece {
-    times: i64,
-    divisor: Size,
-    modulus: Option<Size>,
-}
-
-/// `a / b`, if it is known to leave no rest.
-fn exact(a: &Size, b: &Size) -> Option<Size> {
-    match (a.as_const(), b.as_const()) {
-        _ if a == b => Some(Size::from(1)),
-        (_, Some(1)) => Some(a.clone()),
-        (Some(a), Some(b)) if b > 0 && a % b == 0 => Some(Size::from(a / b)),
-        _ => None,
+    match Piece::of_digits(digits) {
+        Some(pieces) => of_pieces(given, base, pieces, to),
+        None => Ok(None),
     }
+}
+
+/// As [`adjoint`], of digits whose factors are sizes.
+pub(super) fn of_uniform(given: &Given<'_>, uniform: &Uniform, to: &Extent) -> Result<Option<Expr>> {
+    of_pieces(given, &uniform.base, uniform.digits.iter().map(Piece::of_uniform).collect(), to)
+}
+
+fn of_pieces(given: &Given<'_>, base: &Expr, pieces: Vec<Piece>, to: &Extent) -> Result<Option<Expr>> {
+    match without_gaps(given, pieces)? {
+        Some((given, pieces)) => inverse(&given, base, pieces, to),
+        None => Ok(None),
+    }
+}
+
+/// The piece that continues those up to `end`, or the one with the smallest divisor.
+fn take_next(pieces: &mut Vec<Piece>, end: &Size) -> Option<Piece> {
+    let next = pieces.iter().position(|piece| piece.divisor == *end);
+    let smallest = || (0..pieces.len()).min_by_key(|&k| Factors::of(&pieces[k].divisor).order());
+    Some(pieces.remove(next.or_else(smallest)?))
+}
+
+/// The pieces with those of dimensions that none of them reads, smallest divisor first: they cover the positions below
+/// `count`.
+pub(super) fn with_gaps(mut pieces: Vec<Piece>, count: &Extent) -> Option<Vec<Piece>> {
+    let (mut end, mut out) = (Size::from(1), Vec::with_capacity(pieces.len() + 1));
+    let unread = |divisor: &Size, gap: Size| Piece {
+        times: Size::from(0),
+        is_reversed: false,
+        divisor: divisor.clone(),
+        modulus: Some(gap),
+    };
+    while let Some(piece) = take_next(&mut pieces, &end) {
+        let gap = Factors::of(&piece.divisor).exact(&end)?;
+        if gap != Size::from(1) {
+            out.push(unread(&end, gap));
+        }
+        match &piece.modulus {
+            Some(modulus) => end = piece.divisor.mul(modulus),
+            None => {
+                out.push(piece);
+                return pieces.is_empty().then_some(out);
+            }
+        }
+        out.push(piece);
+    }
+    out.push(unread(&end, blocks(count.size(), &end)));
+    Some(out)
 }
 
 /// The sums over the dimensions of the position that no piece reads, after which the pieces cover the position, smallest
 /// divisor first.
 fn without_gaps<'a>(given: &Given<'a>, mut pieces: Vec<Piece>) -> Result<Option<(Given<'a>, Vec<Piece>)>> {
     let (mut given, mut end, mut out) = (given.clone(), Size::from(1), Vec::with_capacity(pieces.len()));
-    while !pieces.is_empty() {
-        // The piece that continues the last one, or the one with the smallest divisor.
-        let next = (0..pieces.len()).find(|&k| pieces[k].divisor == end);
-        let smallest = || (0..pieces.len()).min_by_key(|&k| pieces[k].divisor.as_const().unwrap_or(u32::MAX));
-        let Some(k) = next.or_else(smallest) else { return Ok(None) };
-        let piece = pieces.remove(k);
-        let Some(gap) = exact(&piece.divisor, &end) else { return Ok(None) };
+    while let Some(piece) = take_next(&mut pieces, &end) {
+        let Some(gap) = Factors::of(&piece.divisor).exact(&end) else { return Ok(None) };
         if gap != Size::from(1) {
-            let rows = given.count.part(piece.divisor.clone());
-            given = given.summed(&gap, &end, &rows)?;
+            let (all, rows) = given.in_blocks(&piece.divisor)?;
+            given = all.summed(&gap, &end, &rows)?;
             for above in &mut pieces {
-                let Some(divisor) = exact(&above.divisor, &gap) else { return Ok(None) };
+                let Some(divisor) = Factors::of(&above.divisor).exact(&gap) else { return Ok(None) };
                 above.divisor = divisor;
             }
         }
         let piece = Piece { divisor: end.clone(), ..piece };
         match &piece.modulus {
             Some(modulus) => end = end.mul(modulus),
-            None if pieces.is_empty() => {
+            None => {
                 out.push(piece);
-                return Ok(Some((given, out)));
+                return Ok(pieces.is_empty().then_some((given, out)));
             }
-            None => return Ok(None),
         }
         out.push(piece);
     }
     // The outermost dimension.
-    if given.count.as_known().is_some() {
-        let outermost = given.count.size().div(end.max(1));
+    if given.count.size().is_same(&end) {
+        return Ok(Some((given, out)));
+    }
+    let (given, rows) = given.in_blocks(&end)?;
+    if !rows.size().contains_count() {
+        let outermost = rows.size().clone();
         return Ok(Some((given.summed(&outermost, &end, &Extent::known(1))?, out)));
     }
     // A number of positions that only the device knows.
     let Some(inner) = end.as_const().filter(|inner| (1..=SIDE_BY_SIDE).contains(inner)) else { return Ok(None) };
-    let on = RowDomain { inner, ..one_row(given.rec, &given.count.part(inner))? };
+    let on = RowDomain { inner, ..one_row(given.rec, &rows)? };
     let ct = given.sum(on, given.ct.clone())?;
     Ok(Some((Given { ct, count: Extent::known(inner), ..given }, out)))
 }
@@ -118,98 +139,39 @@ impl<'a> Given<'a> {
         };
         Ok(Given { ct, count, ..self.clone() })
     }
+
+    /// The same cotangents in whole blocks of `by` positions, and the number of blocks.
+    pub(super) fn in_blocks(&self, by: &Size) -> Result<(Given<'a>, Extent)> {
+        if is_multiple(self.count.size(), by) {
+            return Ok((self.clone(), self.count.part(by)));
+        }
+        let blocks = match Factors::of(self.count.size()).exact(by).filter(|_| !self.count.size().contains_count()) {
+            Some(blocks) => Extent::of(blocks),
+            None => self.rec.plus(&self.count, &Extent::of(by.max(1).sub(1)))?.part(by.max(1)),
+        };
+        let ct = self.only_where(Expr::index().lt(self.count.expr()), self.ct.clone());
+        let count = self.rec.times_size(&blocks, by)?;
+        Ok((Given { ct, count, ..self.clone() }, blocks))
+    }
 }
 
 /// The cotangents of the elements, where the pieces cover the position.
-fn inverse(given: &Given<'_>, base: &Expr, pieces: &[Piece], to: &Extent) -> Result<Option<Expr>> {
-    let mut by_times: Vec<Piece> = pieces.to_vec();
-    by_times.sort_by_key(|piece| piece.times.unsigned_abs());
-    if by_times.iter().any(|piece| u32::try_from(piece.times.unsigned_abs()).is_err() || piece.times == 0) {
-        return Ok(None);
+fn inverse(given: &Given<'_>, base: &Expr, pieces: Vec<Piece>, to: &Extent) -> Result<Option<Expr>> {
+    let Some(readers) = Preimage::new(base, pieces, &given.count) else { return Ok(None) };
+    let terms = readers.terms();
+    let (element, term) = match terms.as_known() {
+        Some(1) => (Expr::index(), Expr::u32(0)),
+        _ => {
+            let by = Expr::size(&terms.max(1));
+            (Expr::index().div(by.clone()), Expr::index().rem(by))
+        }
+    };
+    let (position, is_read) = readers.reader(&element, &term);
+    let read = given.only_where(is_read, given.ct.at(&position));
+    if terms.as_known() == Some(1) {
+        return Ok(Some(read));
     }
-    if are_apart(&by_times) {
-        return Ok(reader(given, base, &by_times, &Expr::index(), None));
-    }
-    // Several positions read an element: one for each value of a piece without which the others are apart.
-    let without = |k: usize| by_times.iter().enumerate().filter(move |(other, _)| *other != k).map(|(_, p)| p.clone());
-    let found = (0..by_times.len()).find(|&k| are_apart(&without(k).collect::<Vec<_>>()));
-    let Some(k) = found else { return Ok(None) };
-    let others: Vec<Piece> = without(k).collect();
-    let free = &by_times[k];
-    let Some(modulus) = free.modulus.clone() else { return Ok(None) };
-    // The others read elements that differ by multiples of their factors, so that only each `apart`-th value matches.
-    let apart = others.iter().fold(0, |apart, piece| gcd(apart, piece.times.unsigned_abs()));
-    let apart = if free.times == 1 { u32::try_from(apart).unwrap_or(1).max(1) } else { 1 };
-    let terms = modulus.add(apart - 1).div(apart).max(1);
-    let (term, apart) = (Expr::size(&terms), Expr::u32(apart));
-    let (element, k) = (Expr::index().div(term.clone()), Expr::index().rem(term));
-    let first = element.clone().sub(base.clone()).rem(apart.clone());
-    let value = first.add(k.mul(apart));
-    let Some(read) = reader(given, base, &others, &element, Some((free, &value))) else { return Ok(None) };
-    let read = given.only_where(value.lt(Expr::size(&modulus)), read);
     let nvals = given.rec.times_size(to, &terms)?;
     let on = RowDomain { rows: Rows::Uniform(terms), nrows: to.clone(), nvals, inner: 1 };
     Ok(Some(given.sum(on, read)?))
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Whether different values of the pieces, by ascending factors, read different elements.
-fn are_apart(by_times: &[Piece]) -> bool {
-    // Elements between the least and the greatest that the smaller pieces read.
-    let mut span = Some(0u64);
-    by_times.iter().all(|piece| {
-        let step = piece.times.unsigned_abs();
-        let is_apart = span.is_some_and(|span| step > span);
-        let modulus = piece.modulus.as_ref().and_then(Size::as_const);
-        let last = modulus.and_then(|modulus| u64::from(modulus).saturating_sub(1).checked_mul(step));
-        span = span.zip(last).and_then(|(span, last)| span.checked_add(last));
-        is_apart
-    })
-}
-
-/// The cotangent of the position that reads `element`, where the pieces read different elements; `free` is a piece of
-/// that value.
-fn reader(
-    given: &Given<'_>,
-    base: &Expr,
-    by_times: &[Piece],
-    element: &Expr,
-    free: Option<(&Piece, &Expr)>,
-) -> Option<Expr> {
-    let step = |piece: &Piece| Expr::u32(piece.times.unsigned_abs() as u32);
-    let (mut first, mut position) = (base.clone(), Expr::u32(0));
-    if let Some((piece, value)) = free {
-        first = first.add(value.clone().mul(Expr::u32(piece.times as u32)));
-        position = value.clone().mul(Expr::size(&piece.divisor));
-    }
-    // Digits that count down begin at the end.
-    for piece in by_times.iter().filter(|piece| piece.times < 0) {
-        first = first.sub(length(given, piece).sub(Expr::u32(1)).mul(step(piece)));
-    }
-    // Elements before the first one wrap to differences beyond all that are read.
-    let mut rest = element.clone().sub(first);
-    let mut conditions = Vec::with_capacity(by_times.len() + 1);
-    for piece in by_times.iter().rev() {
-        let modulus = length(given, piece);
-        let digit = rest.clone().div(step(piece));
-        rest = rest.rem(step(piece));
-        conditions.push(digit.clone().lt(modulus.clone()));
-        let digit = if piece.times < 0 { modulus.sub(Expr::u32(1)).sub(digit) } else { digit };
-        position = position.add(digit.mul(Expr::size(&piece.divisor)));
-    }
-    if rest.as_u32() != Some(0) {
-        conditions.push(rest.eq(Expr::u32(0)));
-    }
-    Some(given.only_where(conditions.into_iter().reduce(Expr::and)?, given.ct.at(&position)))
-}
-
-/// Number of values of a digit.
-fn length(given: &Given<'_>, piece: &Piece) -> Expr {
-    match &piece.modulus {
-        Some(modulus) => Expr::size(modulus),
-        None => given.count.expr().div(Expr::size(&piece.divisor.max(1))),
-    }
 }

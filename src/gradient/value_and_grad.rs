@@ -24,7 +24,12 @@ use crate::tensor::{Tensor, TensorSet};
 /// At ties, minima and maxima of rows share the cotangent equally (several axes that are not adjacent, one after the other),
 /// and those of two operands give it to the first one; NaN is the extreme of its row. A cotangent of 0 contributes 0 to
 /// element-wise operations even where the derivative is infinite or NaN, so that `where(x > 0, log(x), 0)` has a finite
-/// gradient at 0. The conditions of the value are those of its gradient: both fail at the read.
+/// gradient at 0. As in JAX and TensorFlow, the norm of a row of zeros and the standard deviation of equal values have the
+/// gradient NaN, unless a choice behind them does not take them. Means, extremes and softmax of empty rows contribute
+/// nothing. The conditions of the value are those of its gradient: both fail at the read.
+///
+/// An [`ElementFunction`](crate::ElementFunction) has the derivatives that
+/// [`with_derivative`](crate::ElementFunction::with_derivative) gives it.
 ///
 /// # Errors
 /// A tensor of `at` that does not hold floats; a result that is not one float; the errors of `f`; an operation without
@@ -53,10 +58,18 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
     of_function("value_and_grad", f, &at.tensors())
 }
 
-/// The gradient of a function of tensors: [`value_and_grad`] without the value.
+/// The gradient of a function of tensors: the derivative of its value by each element of each tensor.
+///
+/// Besides the value, which is not returned, [`value_and_grad`] gives the same: its page says what `f` may do, and which
+/// derivatives ties, zeros and constants have. Each gradient has the shape, the row partitions and the dtype of its
+/// tensor; a tensor that the value does not depend on has a gradient of zeros.
 ///
 /// # Errors
-/// As [`value_and_grad`].
+/// A tensor of `at` that does not hold floats; a result that is not one float; the errors of `f`; an operation without
+/// a gradient.
+///
+/// # Cost
+/// No wait, besides those of `f`. What only the value needs is not computed.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, grad};

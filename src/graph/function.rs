@@ -1,5 +1,6 @@
 //! Functions of elements that the user defines in WGSL and in Rust.
 
+use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -11,7 +12,10 @@ use crate::error::{Error, Result, caller};
 
 /// The Rust function, applied to blocks: for each argument, and for the result, one word per element. Floats are their
 /// bits, bools 0 and 1.
-pub(crate) type BlockFunction = Box<dyn Fn(&[&[u32]], &mut [u32]) + Send + Sync>;
+pub(crate) type BlockFunction = Arc<dyn Fn(&[&[u32]], &mut [u32]) + Send + Sync>;
+
+/// A derivative that the user gave. Gradients know its type.
+pub(crate) type Derivative = Arc<dyn Any + Send + Sync>;
 
 /// The WGSL function.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -48,6 +52,8 @@ pub(crate) struct FunctionData {
     pub(crate) identity: Digest,
     /// `None` for a function of a file whose Rust side was not registered.
     pub(crate) rust: Option<BlockFunction>,
+    /// The derivatives by the first arguments, as far as the user gave them.
+    pub(crate) derivatives: Vec<Option<Derivative>>,
     /// Where the user defined the function.
     pub(crate) location: &'static Location<'static>,
 }
@@ -55,6 +61,24 @@ pub(crate) struct FunctionData {
 impl Function {
     pub(crate) fn new(data: FunctionData) -> Self {
         Self(Arc::new(data))
+    }
+
+    /// The function with a derivative by argument `k`.
+    pub(crate) fn with_derivative(&self, k: usize, derivative: Derivative, identity: Digest) -> Self {
+        let FunctionData { def, rust, derivatives, location, .. } = &*self.0;
+        let mut derivatives = derivatives.clone();
+        derivatives.resize(derivatives.len().max(k + 1), None);
+        derivatives[k] = Some(derivative);
+        Self::new(FunctionData { def: def.clone(), identity, rust: rust.clone(), derivatives, location })
+    }
+
+    /// The derivative by argument `k`, if the user gave one.
+    pub(crate) fn derivative(&self, k: usize) -> Option<&Derivative> {
+        self.0.derivatives.get(k)?.as_ref()
+    }
+
+    pub(crate) fn identity(&self) -> Digest {
+        self.0.identity
     }
 
     /// The part that a program contains.
@@ -124,11 +148,12 @@ impl Function {
         Self::new(FunctionData {
             def: Arc::new(def),
             identity: Digest::of("function", "for tests"),
-            rust: Some(Box::new(move |arguments, results| {
+            rust: Some(Arc::new(move |arguments: &[&[u32]], results: &mut [u32]| {
                 for (k, result) in results.iter_mut().enumerate() {
                     *result = one(arguments[0][k], arguments[1][k]);
                 }
             })),
+            derivatives: Vec::new(),
             location: caller(),
         })
     }

@@ -15,13 +15,13 @@
 //! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
 //! ([`size::RunTable`]): the planner and the backends ask the [`planned::SizeView`] of the run for the value of a size.
 //!
-//! [`driver`] runs a plan on any backend, step by step. [`stage`] selects the sizes that are read back before the rest is computed.
+//! [`driver`] runs a plan on any backend, step by step. [`stage`] selects the sizes that are read back before the rest
+//! is computed.
 //!
 //! [`primitive`] says what a new primitive takes.
 //!
 //! Terms, besides those of the crate's glossary:
 //!
-//! - *Extent*: the number of elements of an array, known to the host or only to the device.
 //! - *Count*: a size that a kernel computes, such as the number of elements that a mask keeps.
 //! - *Capacity*: the upper bound of an extent that the device computes; the size of its buffer.
 //! - *Recipe*: the primitive that computes an array (a map, a row reduction, a scan, a sort, …) with its expressions.
@@ -29,7 +29,6 @@
 //! - *Step*: a recipe after fusion, which runs as one kernel, or as a few that pass partial results.
 //! - *Condition*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
 //! - *Stage*: the steps of a plan up to a wait for counts, whose upper bounds would take too much memory.
-//! - *Window*: a range of an array that exceeds one binding, bound separately.
 //!
 //! Arrays, expressions and sizes refer to one another: an array has a size and a recipe of expressions, an expression
 //! reads arrays, and a size may be an element of an array. Their types are therefore defined here, and their methods in

@@ -17,10 +17,7 @@ use std::sync::Arc;
 
 use super::backend::{Part, ReadBytes};
 use super::expr::{Check, CheckedStrings};
-use super::node::{Product, RowDomain};
-use super::opcode::ReduceOp;
 use super::recording::{read_now, read_u32, read_u32_if};
-use super::reducer::Reducer;
 use super::{BackendRef, Expr, Extent, Node, Size};
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
@@ -154,7 +151,7 @@ impl Recorder<'_> {
     }
 }
 
-/// Arrays.
+/// Arrays. Those of the other primitives are recorded by methods beside them, in [`primitive`](super::primitive).
 impl Recorder<'_> {
     /// See [`Node::map`].
     pub(crate) fn map(self, extent: Extent, value: Expr, asserts: &[Node]) -> Node {
@@ -169,55 +166,5 @@ impl Recorder<'_> {
     /// See [`Node::splits`].
     pub(crate) fn splits(self, nrows: &Extent, start: &Expr, asserts: &[Node]) -> Result<Node> {
         self.at(Node::splits(self.backend, self.op, nrows, start, asserts))
-    }
-
-    /// See [`Node::scan`].
-    pub(crate) fn scan(self, count: Extent, value: Expr) -> Result<Node> {
-        self.at(Node::scan(self.backend, self.op, count, value))
-    }
-
-    /// See [`Node::reduce`].
-    pub(crate) fn reduce(self, reducer: impl Into<Reducer>, on: RowDomain, value: Expr) -> Result<Node> {
-        self.at(Node::reduce(self.backend, self.op, reducer, (on.rows, on.nrows), on.nvals, on.inner, value))
-    }
-
-    /// See [`Node::row_scan`].
-    pub(crate) fn row_scan(self, op: ReduceOp, on: RowDomain, value: Expr) -> Result<Node> {
-        self.at(Node::row_scan(self.backend, self.op, op, (on.rows, on.nrows), on.nvals, on.inner, value))
-    }
-
-    /// See [`Node::sort`].
-    pub(crate) fn sort(self, count: Extent, key: Expr, bits: u32) -> Node {
-        Node::sort(self.backend, self.op, count, key, bits)
-    }
-
-    /// See [`Node::row_sort`].
-    pub(crate) fn row_sort(self, on: RowDomain, key: Expr, bits: u32, longest: u32) -> Node {
-        Node::row_sort(self.backend, self.op, (on.rows, on.nrows), on.nvals, (key, bits), longest)
-    }
-
-    /// See [`Node::top_k`].
-    pub(crate) fn top_k(self, on: RowDomain, key: Expr, k: u32, longest: u32) -> Result<Node> {
-        self.at(Node::top_k(self.backend, self.op, (on.rows, on.nrows), on.nvals, (key, k), longest))
-    }
-
-    /// See [`Node::tile_fold`].
-    pub(crate) fn tile_fold(self, op: ReduceOp, count: Extent, key: Expr, slots: u32, value: Expr) -> Result<Node> {
-        self.at(Node::tile_fold(self.backend, self.op, op, count, (key, slots), value))
-    }
-
-    /// See [`Node::unique_scatter`].
-    pub(crate) fn unique_scatter(self, count: Extent, at: Expr, value: Expr, extent: Extent) -> Node {
-        Node::unique_scatter(self.backend, self.op, count, (at, value), extent)
-    }
-
-    /// See [`Node::histogram`].
-    pub(crate) fn histogram(self, count: Extent, key: Expr, bins: Extent) -> Node {
-        Node::histogram(self.backend, self.op, count, key, bins)
-    }
-
-    /// See [`Node::product`].
-    pub(crate) fn product(self, extent: Extent, product: Product, asserts: &[Node]) -> Node {
-        Node::product(self.backend, self.op, extent, product, asserts)
     }
 }

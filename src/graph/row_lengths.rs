@@ -35,6 +35,15 @@ pub(crate) fn class(longest: u32) -> u32 {
     CLASSES.into_iter().find(|&class| longest <= class).unwrap_or(u32::MAX)
 }
 
+/// Length class of rows of at most `longest` elements for kernels that walk along rows: a power of two beyond the classes of
+/// [`class`], since the number of dispatches depends on the length.
+pub(crate) fn walk_class(longest: u32) -> u32 {
+    match class(longest) {
+        u32::MAX => longest.checked_next_power_of_two().unwrap_or(u32::MAX),
+        class => class,
+    }
+}
+
 /// Length class of strings of at most `longest` bytes: the next power of two, since the number of dispatches of a hash
 /// depends on the length. All strings that every adapter hashes in one dispatch form one class.
 pub(crate) fn string_class(longest: u32) -> u32 {
@@ -52,6 +61,10 @@ mod tests {
         {
             assert_eq!(class(longest), of, "{longest}");
             assert_eq!(class(of), of);
+            assert_eq!(class(walk_class(longest)), of, "a walk class is finer");
+        }
+        for (longest, of) in [(0, 64), (896, 896), (897, 1024), (1025, 2048), (u32::MAX, u32::MAX)] {
+            assert_eq!((walk_class(longest), walk_class(of)), (of, of), "{longest}");
         }
         for (longest, of) in [(0, 1 << 18), (1 << 18, 1 << 18), ((1 << 18) + 1, 1 << 19), ((1 << 31) + 1, u32::MAX)] {
             assert_eq!(string_class(longest), of, "{longest}");

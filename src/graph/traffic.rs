@@ -1,6 +1,7 @@
 //! Memory traffic of a step: the bytes that it reads and writes, and the minimum for its results.
 //!
-//! Sizes are capacities in the run. The loads of a step depend on no size ([`Loads`]). Each distinct load of an expression counts:
+//! Sizes are capacities in the run. The loads of a step depend on no size ([`Loads`]). Each distinct load of an
+//! expression counts:
 //!
 //! - A load counts one element per access, but at most the whole array, since runs, digits and places in rows read each
 //!   element once or repeat nearby ones. The limit applies per branch of a choice between accesses.

@@ -169,6 +169,7 @@
 //! | `pl.concat([a, b])`, `list.concat` | [`Tensor::concat(&[&a, &b], 0)`](Tensor::concat), axis 1 | one dtype |
 //! | `pl.concat_list("a", "b")` of numbers | [`Tensor::stack(&[&a, &b], 1)`](Tensor::stack), [`zip`](Tensor::zip) | |
 //! | `group_by(k).agg(v)` | [`v.group_by_key(&k)`](Tensor::group_by_key) | keys ascend. Within each row where `v` has rows |
+//! | `group_by("a", "b")`, `df.unique(["a", "b"])` | [`v.group_by_key((&a, &b))`](Tensor::group_by_key) | the first result are the distinct combinations, one tensor per key; `keys.0.row_lengths(-1)` is their number in each row |
 //! | `group_by(k).agg(v.sum())` | `groups.reduce_sum(1)`, or [`v.unsorted_segment_sum(&k, n)`](Tensor::unsorted_segment_sum) for keys below `n` | |
 //! | `x.dot(y)` | [`matmul`](Tensor::matmul), or `(&x * &y)?.reduce_sum(1)` per row | |
 //! | `value_counts()`, `hist(bins)` | [`unique_with_counts`](Tensor::unique_with_counts), [`bincount`](Tensor::bincount), [`histogram`](Tensor::histogram) | bins include their lower bound, where Polars' include the upper one |
@@ -194,6 +195,7 @@
 //! | `str.contains("a+")` | [`x.regex_full_match("(?s).*a+.*")`](Tensor::regex_full_match) | matches whole strings; a host step |
 //! | `str.replace_all(p, "${1}")`, `str.replace` | [`x.regex_replace(p, r"\1")`](Tensor::regex_replace), [`regex_replace_first`](Tensor::regex_replace_first) | groups are `\1`; a host step |
 //! | `str.to_integer()`, `cast(pl.Float64)` | [`string_to_number`](Tensor::string_to_number) | no number is an error, never null; floats are a host step |
+//! | `str.extract(r"^(\d+)")` and `cast` | [`string_prefix_to_number`](Tensor::string_prefix_to_number) | the number that a string begins with |
 //! | `cast(pl.String)` | [`as_string`](Tensor::as_string) | floats have six digits; those of [`Notation::Shortest`](crate::opt::Notation::Shortest) read back, as Polars' do |
 //! | `hash()` | [`fingerprint64`](Tensor::fingerprint64), [`to_hash_bucket_fast`](Tensor::to_hash_bucket_fast) | of strings; values are fixed for good, where Polars' may change with its version |
 //!

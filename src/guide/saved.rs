@@ -45,7 +45,8 @@
 //!
 //! Tensors, and arrays that programs captured, are read when the model is saved; one whose device-side check fails is an
 //! error then. An array that programs captured and a named tensor share is written once. A program without inputs runs on
-//! the CPU, or on the device of [`Program::run_on`](crate::Program::run_on). An [`ElementFunction`](crate::ElementFunction) is saved by its name, signature and WGSL; the CPU also needs its Rust
+//! the CPU, or on the device of [`Program::run_on`](crate::Program::run_on). An
+//! [`ElementFunction`](crate::ElementFunction) is saved by its name, signature and WGSL; the CPU also needs its Rust
 //! function, which [`LoadOptions::element_function`](crate::LoadOptions::element_function) gives. An error of a loaded
 //! program names the line that loaded it.
 //!

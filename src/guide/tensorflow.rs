@@ -322,7 +322,8 @@
 //!
 //! # Missing
 //!
-//! - Variables, Keras layers; `tf.data`, `tf.io.parse_example` and other input.
+//! - Keras's layers other than dense, embedding, normalisation and dropout, which the crate `ragged-nn` has, with variables, losses
+//!   and optimisers; `tf.data`, `tf.io.parse_example` and other input.
 //! - `tf.while_loop` and `tf.cond` on tensors: a loop in Rust records its operations, and a condition on data is a read.
 //! - Scatters (`tf.tensor_scatter_nd_update`); segment sums add by index. `tf.einsum`, `tf.linalg`, convolutions,
 //!   `tf.image`, Fourier transforms.

@@ -35,7 +35,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_conv(&self, filter: &impl AsRef<Tensor>, context: impl Into<Context>) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_conv");
+        let rec = self.recorder("sequence_conv");
         let (filter, context) = (filter.as_ref(), context.into());
         let rows = self.sequences(rec)?;
         let rows = match rows.rank() {
@@ -87,7 +87,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_enumerate<'a>(&self, win_size: impl Integer, pad_value: impl IntoOperand<'a>) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_enumerate");
+        let rec = self.recorder("sequence_enumerate");
         let rows = self.sequences(rec)?;
         let Operand::Value(pad_value) = pad_value.into().of_dtype(rec.op, rows.dtype())? else {
             return Err(rec.argument("pad_value must be one number or string, not a tensor"));

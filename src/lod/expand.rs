@@ -36,7 +36,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_expand(&self, y: &Self, ref_level: impl Integer) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_expand");
+        let rec = self.recorder("sequence_expand");
         repeated(rec, self.tensor(), y.level(rec, ref_level.saturating_i64())?, y).map(Self::from)
     }
 
@@ -59,7 +59,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_expand_as(&self, y: &Self) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_expand_as");
+        let rec = self.recorder("sequence_expand_as");
         let level = y.last_level(rec)?;
         if self.lod_level() > 0 {
             let what = format!(

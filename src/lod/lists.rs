@@ -2,7 +2,6 @@
 
 use super::{LodTensor, named};
 use crate::error::{Error, Result, here, on_behalf};
-use crate::graph::recorder::Recorder;
 use crate::ops::Index;
 use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
@@ -66,7 +65,7 @@ impl LodTensor {
     #[track_caller]
     pub fn to_list(&self) -> Result<Vec<Tensor>> {
         const OP: &str = "to_list";
-        let rec = Recorder::new(self.tensor().backend(), OP);
+        let rec = self.recorder(OP);
         self.last_level(rec)?;
         let count = rec.on_host(&self.tensor().nrows_extent())?;
         let _counted = counted_tensors(rec, self.tensor(), count.into(), 0)?;

@@ -217,6 +217,12 @@ impl LodTensor {
         self.data()?.under(self.last_level(rec)?.clone())
     }
 
+    /// The recorder of a call of the method `op`, at the line of the caller.
+    #[track_caller]
+    fn recorder(&self, op: &'static str) -> Recorder<'_> {
+        self.tensor.recorder(op)
+    }
+
     /// One row or sequence for each sequence of the last level, under the levels above.
     #[track_caller]
     fn for_each_sequence(&self, of: Tensor) -> Result<Self> {

@@ -161,9 +161,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lengths(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.level(Recorder::new(self.tensor().backend(), "lengths"), level.saturating_i64())?
-            .row_lengths(&self.device())?
-            .try_into()
+        self.level(self.recorder("lengths"), level.saturating_i64())?.row_lengths(&self.device())?.try_into()
     }
 
     /// The offsets of the sequences of a level, as a vector on the device; -1 is the last level.
@@ -181,9 +179,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn offsets(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.level(Recorder::new(self.tensor().backend(), "offsets"), level.saturating_i64())?
-            .row_splits(&self.device())?
-            .try_into()
+        self.level(self.recorder("offsets"), level.saturating_i64())?.row_splits(&self.device())?.try_into()
     }
 
     /// A level; negative ones count from the last.

@@ -43,7 +43,7 @@ impl LodTensor {
         pad_value: impl Into<Padding<'a>>,
         maxlen: impl Into<MaxLength>,
     ) -> Result<(Self, RaggedTensor<i64>)> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_pad");
+        let rec = self.recorder("sequence_pad");
         let rows = self.sequences(rec)?;
         let mut shape = vec![-1; rows.rank()];
         let mut asserts = Vec::new();
@@ -87,7 +87,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_unpad<'a>(&self, length: impl Into<Integers<'a>>) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_unpad");
+        let rec = self.recorder("sequence_unpad");
         let data = self.data()?;
         let data = match data.rank() {
             0 | 1 => {
@@ -122,7 +122,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_mask(&self, maxlen: impl Into<MaxLength>) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_mask");
+        let rec = self.recorder("sequence_mask");
         let rows = self.sequences(rec)?;
         let maxlen = match maxlen.into() {
             MaxLength(None) => MaxLength::from(rows.longest_rows(rec)?.first().copied().unwrap_or(0)),

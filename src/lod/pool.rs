@@ -12,8 +12,10 @@ use crate::tensor::{Fill, Tensor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pool {
-    /// The mean of its rows.
+    /// The mean of its rows: floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64.
     Average,
+    /// The mean of its rows in a float dtype of choice, with the numbers of [`Tensor::reduce_mean_as`].
+    AverageAs(DType),
     /// The sum of its rows.
     Sum,
     /// The sum of its rows divided by the square root of their number.
@@ -32,17 +34,17 @@ pub enum Pool {
 impl LodTensor {
     /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
     ///
-    /// The result has the levels above the last. The dtype stays, except for the mean of integers, which is that of
-    /// [`Tensor::reduce_mean`]. Each column is pooled separately; NaN in a column gives NaN. The order of sums is that
-    /// of
-    /// [`Tensor::reduce_sum`]: the same bits on every device.
+    /// The result has the levels above the last. The dtype stays, except for means: [`Pool::Average`] of integers is
+    /// f32 or f64, and [`Pool::AverageAs`] has the dtype that it says, also where a GPU has no f64. Each column is
+    /// pooled separately; NaN in a column gives NaN. The order of sums is that of [`Tensor::reduce_sum`]: the same bits
+    /// on every device.
     ///
     /// One pass over the values, whose epilogue fills the empty sequences; a map for the first or last rows. Never
     /// waits.
     ///
     /// # Errors
     /// A tensor without levels; a `pad_value` that is not one value of the dtype; strings and bools in sums and
-    /// means; integers for [`Pool::Sqrt`].
+    /// means; integers for [`Pool::Sqrt`]; a dtype that is no float for [`Pool::AverageAs`].
     ///
     /// ```
     /// use ragged::opt::Pool;
@@ -54,7 +56,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_pool");
+        let rec = self.recorder("sequence_pool");
         let (rows, pad_value) = (self.sequences(rec)?, pad_value.into());
         if pad_value.tensor().is_some() {
             return Err(rec.argument("pad_value must be one number or string, not a tensor"));
@@ -63,6 +65,7 @@ impl LodTensor {
             Pool::First => return self.for_each_sequence(rows.nth_or(0, pad_value).map_err(named(rec.op))?),
             Pool::Last => return self.for_each_sequence(rows.nth_or(-1, pad_value).map_err(named(rec.op))?),
             Pool::Average => rows.reduce_mean(1),
+            Pool::AverageAs(dtype) => rows.reduce_mean_as(dtype, 1),
             Pool::Sum => rows.reduce_sum(1),
             Pool::Max => rows.reduce_max(1),
             Pool::Min => rows.reduce_min(1),
@@ -90,7 +93,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_first_step(&self) -> Result<Self> {
-        self.step(Recorder::new(self.tensor().backend(), "sequence_first_step"), 0)
+        self.step(self.recorder("sequence_first_step"), 0)
     }
 
     /// The last row of each sequence of the last level; zeros for an empty one.
@@ -110,7 +113,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_last_step(&self) -> Result<Self> {
-        self.step(Recorder::new(self.tensor().backend(), "sequence_last_step"), -1)
+        self.step(self.recorder("sequence_last_step"), -1)
     }
 
     #[track_caller]

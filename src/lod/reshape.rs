@@ -35,7 +35,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_reshape(&self, new_dim: impl Integer) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_reshape");
+        let rec = self.recorder("sequence_reshape");
         let (level, rows) = (self.last_level(rec)?, self.data()?);
         let (old, new) = (rows.width(), rec.known(rec.non_negative("new_dim", new_dim)?)?.capacity());
         if new == 0 || old == 0 {

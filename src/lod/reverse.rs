@@ -2,7 +2,6 @@
 
 use super::LodTensor;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 
 /// Reversal.
 impl LodTensor {
@@ -23,7 +22,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_reverse(&self) -> Result<Self> {
-        self.last_level(Recorder::new(self.tensor().backend(), "sequence_reverse"))?;
+        self.last_level(self.recorder("sequence_reverse"))?;
         self.tensor().reverse(self.lod_level()).map(Self::from)
     }
 }

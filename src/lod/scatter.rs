@@ -2,7 +2,6 @@
 
 use super::LodTensor;
 use crate::error::{Error, Result, caller};
-use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
 /// Addition at indices.
@@ -30,7 +29,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_scatter(&self, index: &Self, updates: &Self) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_scatter");
+        let rec = self.recorder("sequence_scatter");
         let data = self.data()?;
         let (at, new) = (index.sequences(rec)?, updates.sequences(rec)?);
         if data.inner().is_empty() {

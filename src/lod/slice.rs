@@ -2,7 +2,6 @@
 
 use super::LodTensor;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::tensor::Integers;
 
 /// Slices of sequences.
@@ -28,7 +27,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_slice<'a>(&self, offset: impl Into<Integers<'a>>, length: impl Into<Integers<'a>>) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_slice");
+        let rec = self.recorder("sequence_slice");
         let (offset, length) = (("offset", offset.into()), ("length", length.into()));
         let sequences = self.sequences(rec)?;
         self.for_each_sequence(sequences.rows_cut(rec, Some(offset), length)?)

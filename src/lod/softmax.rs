@@ -2,7 +2,6 @@
 
 use super::{LodTensor, named};
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::ops::keep;
 
 /// Softmax.
@@ -32,7 +31,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_softmax(&self) -> Result<Self> {
-        let rec = Recorder::new(self.tensor().backend(), "sequence_softmax");
+        let rec = self.recorder("sequence_softmax");
         let exponentials = self.sequences(rec)?.exp().map_err(named(rec.op))?;
         let shares = exponentials.truediv(&exponentials.reduce_sum(keep(1))?)?;
         self.for_each_sequence(shares)

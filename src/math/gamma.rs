@@ -1,4 +1,4 @@
-//! `lgamma`, the logarithm of the magnitude of the gamma function, and its derivative `digamma`.
+//! `lgamma`, the logarithm of the magnitude of the gamma function, and its derivatives `digamma` and `trigamma`.
 //!
 //! Below 7/2 `lgamma` is the sum of `z p(z)`, an expansion around 2 with `z` the distance from the nearest of 0, 1, 2
 //! and 3, and the logarithm of the recurrence's factors. Above, it is Stirling's series with the logarithm in two
@@ -9,6 +9,9 @@
 //! `digamma` is `d p(d)` on [1, 2], with `d` the distance from its positive root, which is stored in two parts. The
 //! recurrence maps (0, 3) to that interval; above, the result is the logarithm and a series in `1 / x^2`. Negative
 //! arguments are reflected by `pi cot(pi x)`, again with an error relative to the terms.
+//!
+//! `trigamma` is a polynomial on [1, 2] and on [2, 3], `1 / x^2` more below 1, and a series in `1 / x` above 3. Negative
+//! arguments are reflected by `(pi / sin(pi x))^2`, which exceeds all other terms.
 
 use super::double_word::{product, reciprocal, sum, times};
 use super::log::Argument;
@@ -16,7 +19,8 @@ use super::machine::{Float, Word};
 use super::piecewise::evaluate;
 use super::round::rint;
 use super::special_coefficients::{
-    COT_PI, DIGAMMA, DIGAMMA_ROOT, DIGAMMA_TAIL, HALF_LOG_TAU, LGAMMA, SIN_PI, STIRLING,
+    COSECANT, COT_PI, DIGAMMA, DIGAMMA_ROOT, DIGAMMA_TAIL, HALF_LOG_TAU, LGAMMA, SIN_PI, STIRLING, TRIGAMMA,
+    TRIGAMMA_TAIL,
 };
 
 /// `log |gamma(x)|`.
@@ -98,4 +102,41 @@ pub(super) fn digamma<F: Float>(x: F) -> F {
     let result = F::select(x.infinite(), x, result);
     let whole = x.negative() & (r.magnitude().is_zero() | x.infinite());
     F::select(a.magnitude().is_zero() | whole | x.unordered(), F::nan(), result)
+}
+
+/// The second derivative of `log |gamma(x)|`. Infinite at 0, -1, -2, ...
+#[inline(always)]
+pub(super) fn trigamma<F: Float>(x: F) -> F {
+    let (zero, one, half) = (F::lit(0.0), F::lit(1.0), F::lit(0.5));
+    let a = x.absolute();
+    let below = [1.0, 2.0, 3.0].map(|end| a.within(F::lit(end)));
+    let (inverse, inverse_low) = reciprocal((a, zero));
+    let (square, square_low) = times((inverse, inverse_low), (inverse, inverse_low));
+    let (next, next_low) = sum(one, a);
+    let at = (F::select(below[0], next, a), F::select(below[0], next_low, zero));
+    let (near, near_low) = evaluate(&TRIGAMMA, &[below[1]], at);
+    let v = inverse * inverse;
+    let (far, far_low) = sum(inverse, v * (half + inverse * v.polynomial(&TRIGAMMA_TAIL)));
+
+    // The recurrence's term `1 / a^2`: of `a` for a positive argument, of `1 + a` for a reflection.
+    let positive = F::select(below[0], one, zero);
+    let factor = F::select(x.negative(), positive - one, positive);
+    let (high, low) = sum(F::select(below[2], near, far), factor * square);
+    let low = low + (F::select(below[2], near_low, far_low) + factor * square_low);
+
+    let r = a - rint(a);
+    let (inverse, inverse_low) = reciprocal((r, zero));
+    let (pole, pole_low) = times((inverse, inverse_low), (inverse, inverse_low));
+    let (sine, sine_low) = sum(pole, (r * r).polynomial(&COSECANT));
+    let (reflected, reflected_low) = sum(sine, -high);
+    let reflected = reflected + (reflected_low + ((sine_low + pole_low) - low));
+    let result = F::select(x.negative(), reflected, high + low);
+    // The parts of such a large reciprocal would be infinite.
+    let tiny = x.within(F::two_to(-i64::from(F::P) - 2));
+    let inverse = one.over(x);
+    let result = F::select(tiny, inverse * inverse, result);
+    let is_pole = a.magnitude().is_zero() | (x.negative() & r.magnitude().is_zero());
+    let result = F::select(is_pole, F::from_bits(F::infinity()), result);
+    let result = F::select(x.infinite(), zero, result);
+    F::select((x.negative() & x.infinite()) | x.unordered(), F::nan(), result)
 }

@@ -22,6 +22,7 @@
 //! | `erfc`, `erfinv`, `erfcinv`, `ndtri` | 2 | down to the smallest float |
 //! | `lgamma` | 2 | below 0: ulps of the sum of 1 and the magnitudes of the results for `x` and `-x` |
 //! | `digamma` | 2 | below 0: 3 ulps of the same sum |
+//! | `trigamma` | 2 | |
 //! | `bessel_i0`, `bessel_i0e`, `bessel_i1`, `bessel_i1e` | 2 | |
 
 mod activation;
@@ -98,6 +99,8 @@ pub(crate) enum MathFn {
     Lgamma,
     /// Derivative of [`MathFn::Lgamma`].
     Digamma,
+    /// Derivative of [`MathFn::Digamma`]; gradients alone use it.
+    Trigamma,
     /// Modified Bessel function of the first kind, order 0.
     BesselI0,
     /// The previous function times `exp(-|x|)`.
@@ -125,7 +128,7 @@ pub(crate) enum MathFn {
 
 impl MathFn {
     /// Every function.
-    pub(crate) const ALL: [Self; 41] = [
+    pub(crate) const ALL: [Self; 42] = [
         Self::Exp,
         Self::Expm1,
         Self::Log,
@@ -153,6 +156,7 @@ impl MathFn {
         Self::Ndtri,
         Self::Lgamma,
         Self::Digamma,
+        Self::Trigamma,
         Self::BesselI0,
         Self::BesselI0e,
         Self::BesselI1,
@@ -204,6 +208,7 @@ impl MathFn {
             Self::Ndtri => "ndtri",
             Self::Lgamma => "lgamma",
             Self::Digamma => "digamma",
+            Self::Trigamma => "trigamma",
             Self::BesselI0 => "bessel_i0",
             Self::BesselI0e => "bessel_i0e",
             Self::BesselI1 => "bessel_i1",
@@ -254,6 +259,7 @@ macro_rules! unary_program {
             MathFn::Ndtri => $run!(gauss::ndtri::<$float>),
             MathFn::Lgamma => $run!(gamma::lgamma::<$float>),
             MathFn::Digamma => $run!(gamma::digamma::<$float>),
+            MathFn::Trigamma => $run!(gamma::trigamma::<$float>),
             MathFn::BesselI0 => $run!(bessel::i0::<$float>),
             MathFn::BesselI0e => $run!(bessel::i0e::<$float>),
             MathFn::BesselI1 => $run!(bessel::i1::<$float>),

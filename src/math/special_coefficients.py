@@ -192,6 +192,13 @@ def tail(v):
     return (log(x) - 1 / (2 * x) - digamma(x)) / v
 
 
+def trigamma_tail(v):
+    if v < mpf(10) ** -6:
+        return mpf(1) / 6 - v / 30 + v**2 / 42
+    x = 1 / sqrt(v)
+    return (psi(1, x) - 1 / x - v / 2) / v / sqrt(v)
+
+
 ROOT = findroot(digamma, mpf("1.4616"))
 pieces("LGAMMA", "`log(gamma(2 + z)) / z` in `z`, for `|z| <= 1/2`.", lambda bits: [
     (mpf(0), fit(lambda z: loggamma(2 + z) / z if abs(z) > mpf(10) ** -20 else 1 - euler, "-0.5", "0.5", bits))])
@@ -205,5 +212,11 @@ fits("DIGAMMA_TAIL", "`(log(x) - 1 / (2 x) - digamma(x)) x^2` in `1 / x^2`, for 
      tail, 0, mpf(1) / 9, mpf(1) / (12 * 9))
 fits("COT_PI", "`(1 / r - pi cot(pi r)) / r` in `r^2`, for `|r| <= 1/2`.",
      lambda z: (1 / sqrt(z) - pi * cot(pi * sqrt(z))) / sqrt(z) if z > mpf(10) ** -20 else pi**2 / 3, 0, "0.25")
+pieces("TRIGAMMA", "The derivative of digamma, for `x` from 1 to 2 and from 2 to 3.", lambda bits: [
+    shifted(lambda x: psi(1, x), lo, lo + 1, bits) for lo in (1, 2)])
+fits("TRIGAMMA_TAIL", "`(trigamma(x) - 1 / x - 1 / (2 x^2)) x^3` in `1 / x^2`, for `x >= 3`.",
+     trigamma_tail, 0, mpf(1) / 9, 1 / (6 * 27 * psi(1, 3)))
+fits("COSECANT", "`(pi / sin(pi r))^2 - 1 / r^2` in `r^2`, for `|r| <= 1/2`.",
+     lambda z: (pi / sin(pi * sqrt(z))) ** 2 - 1 / z if z > mpf(10) ** -12 else pi**2 / 3 + pi**4 / 15 * z, 0, "0.25")
 split("DIGAMMA_ROOT", "The positive root of digamma; the high part plus or minus 1 is exact.", ROOT, 2)
 split("HALF_LOG_TAU", "`log(2 pi) / 2`.", log(2 * pi) / 2)

@@ -16,12 +16,10 @@ pub enum ArgumentKind {
     SortAxis,
     /// Another tensor.
     Tensor,
-    /// Several tensors.
+    /// Several tensors, sparse tensors or records.
     Tensors,
     /// A sparse tensor.
     SparseTensor,
-    /// Several sparse tensors.
-    SparseTensors,
     /// A tensor or one value: a number or a string.
     Operand,
     /// A vector of integers: a tensor, or a list on the host.

@@ -73,8 +73,8 @@ pub enum ResultDType {
     Float,
     /// Those of the fields of records.
     OfFields,
-    /// That of the argument of this name: the dtype that it is, or the dtype of the tensor, the value or the result of
-    /// the function that it is.
+    /// That of the argument of this name: the dtype that it is, the dtype of the tensor, the value or the result of the
+    /// function that it is, or the dtype that a choice such as [`Pool`](crate::opt::Pool) makes of the elements.
     OfArgument(&'static str),
 }
 
@@ -93,12 +93,7 @@ impl ResultDType {
         match self {
             Self::Element => Some(elements),
             Self::Fixed(dtype) => Some(dtype),
-            Self::Float => match elements {
-                DType::U8 | DType::I8 | DType::U16 | DType::I16 => Some(DType::F32),
-                DType::I32 | DType::U32 | DType::I64 | DType::U64 => Some(DType::F64),
-                DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Some(elements),
-                DType::Bool | DType::Str => None,
-            },
+            Self::Float => elements.quotient(),
             Self::OfFields | Self::OfArgument(_) => None,
         }
     }
@@ -106,13 +101,8 @@ impl ResultDType {
 
 impl ResultTensor {
     /// A result whose dtype is that of an argument.
-    pub(crate) const fn of_argument(name: &'static str) -> Self {
-        Self { kind: ResultKind::Tensor, dtype: ResultDType::OfArgument(name) }
-    }
-
-    /// A sparse result whose dtype is that of an argument.
-    pub(crate) const fn sparse_of_argument(name: &'static str) -> Self {
-        Self { kind: ResultKind::SparseTensor, dtype: ResultDType::OfArgument(name) }
+    pub(crate) const fn of_argument(kind: ResultKind, name: &'static str) -> Self {
+        Self { kind, dtype: ResultDType::OfArgument(name) }
     }
 
     /// A result of the element type that a declaration names.

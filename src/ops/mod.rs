@@ -30,20 +30,23 @@ pub(crate) use counting::occurrences::Occurrences;
 pub(crate) use declarations::declare::operations;
 pub use declarations::declared::operations;
 pub(crate) use declarations::typed::Typed;
+pub(crate) use elementwise::element_function::ElementDerivative;
 #[cfg(feature = "saved")]
 pub(crate) use elementwise::element_function::SavedFunction;
 pub use elementwise::element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
 pub(crate) use elementwise::equals::Comparison;
+pub use indexing::embedding_sparse::Combiner;
+pub use indexing::from_shards::ShardStrategy;
 pub(crate) use indexing::gather::in_range;
 pub use indexing::index::{Ellipsis, Index, NewAxis, SliceItems};
 pub(crate) use options::AsRows;
 pub use options::{
-    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
-    IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows, MaxLength, Ngrams, PaddedShape, Padding,
-    ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, SortBy,
-    SortKeys, Sought, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short,
-    max_norm, max_splits, nonempty, or_default, pad_width, padded_with, reversed, right_of, shaped, starting_at,
-    weighted, white_space, with_ragged_rank,
+    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, GroupKeys, HistogramRange, InitialStates, IntoAxes,
+    IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows, MaxLength, Ngrams,
+    PaddedShape, Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators,
+    SortAxis, SortBy, SortKeys, Sought, Transposed, along, any_of, backwards, batched, binary, clamped, descending,
+    exclusive, keep, keep_short, max_norm, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
+    right_of, shaped, starting_at, weighted, white_space, with_ragged_rank,
 };
 pub use reduce::Averaged;
 pub use reduce::quantile::Quantiles;
@@ -52,9 +55,8 @@ pub use reshaping::split::Parts;
 pub use rows::row::{Row, RowOperand};
 pub use rows::row_methods::{RowFactor, RowSought};
 pub use rows::row_results::RowResults;
+pub use scan::scan_rows::ScannedRows;
 pub(crate) use segment::Aggregate;
-pub use segment::embedding_sparse::Combiner;
-pub use segment::from_shards::ShardStrategy;
 pub use strings::cross::{CrossInput, HashBuckets, keyed};
 pub use strings::{Notation, NumberFormat, Pad};
 pub use unicode::{

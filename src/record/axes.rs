@@ -19,8 +19,8 @@ use crate::tensor::Tensor;
 ///   equal values in a uniform and in a ragged dimension. Non-adjacent axes are reduced one run of adjacent axes after
 ///   another, the innermost run first.
 /// - *Cost.* One pass over the values. An axis with ragged axes below adds a sort of positions, and one more sort per
-///   further ragged level. [`keep`](crate::opt::keep) of axis 0 of one ragged dimension waits where only the device knows the longest
-///   row; [`record_async`](crate::record_async) awaits it.
+///   further ragged level. [`keep`](crate::opt::keep) of axis 0 of one ragged dimension waits where only the device
+///   knows the longest row; [`record_async`](crate::record_async) awaits it.
 ///
 /// ```
 /// use ragged::arguments::Axes;

@@ -126,7 +126,7 @@ impl ByKey {
         let slot = self.key(at.clone().div(width.clone())).mul(width.clone()).add(at.clone().rem(width));
         let numbers = rec.times(count, inner)?;
         let tiles = rec.at(tile_fold::tiles(&numbers))?;
-        let folded = rec.tile_fold(op, numbers, slot, slots, value.clone())?;
+        let folded = rec.tile_fold(op, numbers, (slot, slots), value.clone())?;
         let by = match op {
             ReduceOp::Min | ReduceOp::Max if value.dtype().is_float() => Reducer::Extreme(op, Empty::Infinite),
             op => op.into(),
@@ -148,18 +148,29 @@ impl ByKey {
     pub(crate) fn scan(&self, rec: Recorder<'_>, inner: u32, value: &Expr, scan: &RowScan) -> Result<Expr> {
         let count = self.order.extent();
         let element = Expr::load(&self.order, Expr::index());
-        let places = rec.unique_scatter(count.clone(), element, Expr::index(), count.clone());
-        let width = Expr::u32(inner.max(1));
-        let element = Expr::index().div(width.clone());
-        let place = Expr::load(&places, element.clone());
-        let at = RowPlace { row: self.key(element), at: place, number: Expr::index().rem(width) };
-        let value = value.at(&self.sorted(inner));
-        scan.record(rec, self.rows(inner), value, &at)
+        let places = rec.unique_scatter(count.clone(), (element, Expr::index()), count.clone());
+        let (width, rows, at) = (Expr::u32(inner.max(1)), self.rows(inner), Expr::index());
+        let (element, number) = (at.clone().div(width.clone()), at.rem(width.clone()));
+        // In key order first, so that elements are read at their places and nowhere else.
+        let row = rows.rows.row_of(element.clone());
+        let at = RowPlace { row, at: element.clone(), number: number.clone() };
+        let scanned = scan.record(rec, rows, value.at(&self.sorted(inner)), &at)?;
+        let place = Expr::load(&places, element).mul(width).add(number);
+        Ok(match scanned.own_load() {
+            Some(scanned) => Expr::load(scanned, place),
+            None => Expr::load(&rec.map(rec.times(count, inner)?, scanned, &[]), place),
+        })
     }
 
     /// Positions of the elements in key order; the sort is stable.
     pub(crate) fn order(&self) -> &Node {
         &self.order
+    }
+
+    /// The place of an element in key order.
+    pub(crate) fn place(&self, rec: Recorder<'_>, element: Expr) -> Expr {
+        let (count, at) = (self.order.extent(), Expr::load(&self.order, Expr::index()));
+        Expr::load(&rec.unique_scatter(count.clone(), (at, Expr::index()), count.clone()), element)
     }
 
     /// The rows of each key in that order, with `inner` numbers per element.
@@ -206,7 +217,7 @@ pub(crate) fn one_row(rec: Recorder<'_>, count: &Extent) -> Result<RowDomain> {
     Ok(RowDomain { rows, nrows: one, nvals: count.clone(), inner: 1 })
 }
 
-/// [`Node::reduce`], or an empty array where no results exist.
+/// [`Recorder::reduce`], or an empty array where no results exist.
 pub(crate) fn reduce_rows(rec: Recorder<'_>, by: impl Into<Reducer>, on: RowDomain, value: Expr) -> Result<Node> {
     if on.inner == 0 || on.nrows.capacity() == 0 {
         let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));

@@ -78,7 +78,10 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines of rows whose elements have `width` numbers: `width` lines per row.
-    fn of_rows(rec: Recorder<'a>, RowDomain { rows, nrows, nvals, inner: width }: &RowDomain) -> Result<Self> {
+    pub(crate) fn of_rows(
+        rec: Recorder<'a>,
+        RowDomain { rows, nrows, nvals, inner: width }: &RowDomain,
+    ) -> Result<Self> {
         let at = Expr::index();
         let (nlines, count) = (rec.times(nrows, *width)?, rec.times(nvals, *width)?);
         let longest = match rows {
@@ -134,6 +137,11 @@ impl<'a> Lines<'a> {
         &self.rows.nvals
     }
 
+    /// The lines as rows of places.
+    pub(crate) fn domain(&self) -> &RowDomain {
+        &self.rows
+    }
+
     /// Start of each line, in places.
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows.rows
@@ -176,7 +184,7 @@ impl<'a> Lines<'a> {
             return None;
         }
         let key = whole_sort_key(&value.at(&self.number), descending).0;
-        let best = self.rec.top_k(self.rows.clone(), key, k, self.longest);
+        let best = self.rec.top_k(self.rows.clone(), (key, k), self.longest);
         let (at, last) = (Expr::index(), Expr::u32(k - 1));
         let line = self.line_of(at.clone());
         let offset = at.sub(self.rows.rows.start(line.clone()));
@@ -207,7 +215,7 @@ impl<'a> Lines<'a> {
             let word = self.rec.map(self.rows.nvals.clone(), word, &[]);
             let before = order.as_ref().map_or(at.clone(), |o| Expr::load(o, at.clone()));
             let key = Expr::load(&word, before.clone());
-            let sorted = self.rec.row_sort(self.rows.clone(), key, bits, self.longest);
+            let sorted = self.rec.row_sort(self.rows.clone(), (key, bits), self.longest);
             let from = before.at(&Expr::load(&sorted, at.clone()));
             order = Some(self.rec.map(self.rows.nvals.clone(), from, &[]));
         }

@@ -14,6 +14,7 @@ pub(crate) mod matrices;
 pub(crate) mod next_after;
 pub(crate) mod operand;
 pub(crate) mod product_tiles;
+pub(crate) mod recurrence;
 pub(crate) mod row_integers;
 pub(crate) mod row_scan;
 pub(crate) mod rows;

@@ -14,6 +14,9 @@ use crate::tensor::{Fill, RaggedTensor, Tensor};
 ///
 /// Converts from any number, string, and reference to a type that is `AsRef<Tensor>`. A number of a generic type
 /// `N: Number` converts through [`Scalar`]: `x.less(Into::<Scalar>::into(n))`.
+///
+/// Beside a typed tensor, the operand of a `RaggedTensor<T>` is an [`OperandOf`](crate::arguments::OperandOf), which takes a
+/// user's type that holds a tensor as `x.as_ref()`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Operand<'a> {
@@ -127,6 +130,16 @@ impl From<&str> for Operand<'_> {
 }
 
 /// An [`Operand`] whose elements are of type `T`. A tensor of run-time dtype is checked where it is used.
+///
+/// A type of the user that holds a tensor, `AsRef<Tensor>`, is passed as `x.as_ref()`: `typed.add(scores.as_ref())`. Beside
+/// a [`Tensor`] a reference to it is enough, `tensor.add(&scores)`. Here the compiler would have to exclude that
+/// `RaggedTensor<T>` and `Tensor`, which are `AsRef<Tensor>` too, convert in two ways, and Rust's rule of coherence does not
+/// allow it to.
+///
+/// A type of the user that holds a tensor, `AsRef<Tensor>`, is passed as `x.as_ref()`: `typed.add(scores.as_ref())`. Beside
+/// a [`Tensor`] a reference to it is enough, `tensor.add(&scores)`. Here the compiler would have to exclude that
+/// `RaggedTensor<T>` and `Tensor`, which are `AsRef<Tensor>` too, convert in two ways, and Rust's rule of coherence does not
+/// allow it to.
 #[derive(Debug, Clone)]
 pub struct OperandOf<'a, T: Element> {
     erased: Operand<'a>,

@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::{RowDomain, Rows};
+use crate::graph::node::RowDomain;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
@@ -38,10 +38,7 @@ impl RowScan {
         }
         let (width, one, rows) = (Expr::u32(on.inner), Expr::u32(1), on.rows.clone());
         let number = |element: Expr, d: Expr| element.mul(width.clone()).add(d);
-        let within = |row: Expr, offset: Expr| match &rows {
-            Rows::Uniform(len) => row.mul(Expr::size(len)).add(offset),
-            Rows::Splits(splits) => Expr::within(splits, row, offset),
-        };
+        let within = |row: Expr, offset: Expr| rows.within(row, offset);
         let value = if self.reverse {
             let element = Expr::index().div(width.clone());
             let row = rows.row_of(element.clone());

@@ -192,9 +192,9 @@ impl Strings<'_> {
         let before = rec.scan(count.clone(), is_new.clone())?;
         // Ranks from 1: the number of new symbols up to this one.
         let rank = Expr::load(&before, at.clone().add(one));
-        let rank = rec.unique_scatter(count.clone(), from(at.clone()), rank, count.clone());
+        let rank = rec.unique_scatter(count.clone(), (from(at.clone()), rank), count.clone());
         let place = is_new.eq(Expr::u32(1)).select(Expr::load(&before, at.clone()), Expr::u32(u32::MAX));
-        let first = rec.unique_scatter(count.clone(), place, from(at), count.clone());
+        let first = rec.unique_scatter(count.clone(), (place, from(at)), count.clone());
         Ok(Ranks { rank, first })
     }
 

@@ -6,7 +6,6 @@ use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 use crate::ops::IntoAxes;
 use crate::ops::{Bins, Occurrences};
 use crate::tensor::{RaggedTensor, Tensor, Values};
@@ -39,7 +38,7 @@ impl Tensor {
     /// TensorFlow: `tf.sparse.bincount`.
     #[track_caller]
     pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<SparseTensor> {
-        let rec = Recorder::new(self.backend(), "bincount_sparse");
+        let rec = self.recorder("bincount_sparse");
         let backend = self.backend();
         let Occurrences { values, counts, bins, by_row } = self.occurrences(rec, &axis.into(), bins.into())?;
         let found = values.count()?;

@@ -41,7 +41,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.math.bincount` of a sparse tensor.
     #[track_caller]
     pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Tensor> {
-        let rec = Recorder::new(self.backend(), "bincount");
+        let rec = self.recorder("bincount");
         let stay = self.counted_axis(rec, &axis.into())?;
         let (axis, rows) = self.in_rows_above(rec, stay)?;
         self.of_shape_above(stay, rows.bincount(axis, bins)?)
@@ -75,7 +75,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.math.bincount(…, weights=…)` of sparse tensors.
     #[track_caller]
     pub fn bincount_weighted(&self, weights: &Self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Tensor> {
-        let rec = Recorder::new(self.backend(), "bincount_weighted");
+        let rec = self.recorder("bincount_weighted");
         let stay = self.counted_axis(rec, &axis.into())?;
         let (values, weights) = self.with_weights(rec, weights)?;
         let ((axis, rows), (_, weights)) = (values.in_rows_above(rec, stay)?, weights.in_rows_above(rec, stay)?);
@@ -109,7 +109,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.bincount`.
     #[track_caller]
     pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "bincount_sparse");
+        let rec = self.recorder("bincount_sparse");
         let (stay, bins) = (self.counted_axis(rec, &axis.into())?, bins.into());
         let one = rec.map(self.count(), Expr::scalar(Scalar::I32(1)), &[]);
         let ones = rec.tensor(Vec::new(), Some(self.count()), [], Values::Numbers(one))?;
@@ -148,7 +148,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.bincount(…, weights=…)`.
     #[track_caller]
     pub fn bincount_sparse_weighted(&self, weights: &Self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "bincount_sparse_weighted");
+        let rec = self.recorder("bincount_sparse_weighted");
         let (stay, bins) = (self.counted_axis(rec, &axis.into())?, no_binary(rec, bins.into())?);
         let (values, weights) = self.with_weights(rec, weights)?;
         values.sums_above(rec, &weights.values, stay, bins)

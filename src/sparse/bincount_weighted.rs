@@ -50,7 +50,7 @@ impl Tensor {
         axis: impl IntoAxes,
         bins: impl Into<Bins>,
     ) -> Result<SparseTensor> {
-        let rec = Recorder::new(self.backend(), "bincount_sparse_weighted");
+        let rec = self.recorder("bincount_sparse_weighted");
         let weights = weights.as_ref();
         Device::check_same(rec.op, self.backend(), weights.backend())?;
         let conditions = same_layout(rec, self.ragged_shape(), weights.ragged_shape())?;

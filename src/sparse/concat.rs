@@ -81,18 +81,19 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.concat`.
     #[track_caller]
-    pub fn concat(all: &[&Self], axis: impl Into<ConcatAxis>) -> Result<Self> {
+    pub fn concat(all: &[impl AsRef<Self>], axis: impl Into<ConcatAxis>) -> Result<Self> {
         const OP: &str = "SparseTensor::concat";
+        let all: Vec<&Self> = all.iter().map(AsRef::as_ref).collect();
         let ConcatAxis { axis, expand } = axis.into();
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));
         };
-        let rec = Recorder::new(first.backend(), OP);
+        let rec = first.recorder(OP);
         let axis = first.axis(rec, axis)?;
         let mut dense_shape = first.dense_shape.clone();
         dense_shape[axis] = 0;
         let (mut indices, mut values) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-        for x in all {
+        for x in &all {
             first.check_joins(rec, x, axis, expand)?;
             indices.push(x.shifted(rec, axis, dense_shape[axis])?);
             values.push(&x.values);
@@ -141,5 +142,11 @@ impl SparseTensor {
         let mut all = coordinates.all();
         all[axis] = coordinates.of(axis).add(Expr::number(by as i64));
         indices_of(rec, &self.count(), &all, &[])
+    }
+}
+
+impl AsRef<Self> for SparseTensor {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }

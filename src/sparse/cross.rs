@@ -2,7 +2,6 @@
 
 use super::SparseTensor;
 use crate::error::{Error, Result};
-use crate::graph::recorder::Recorder;
 use crate::ops::{CrossInput, HashBuckets};
 use crate::tensor::Tensor;
 
@@ -10,7 +9,7 @@ use crate::tensor::Tensor;
 impl From<&SparseTensor> for CrossInput {
     #[track_caller]
     fn from(x: &SparseTensor) -> Self {
-        Self::of(x.values_in_rows(Recorder::new(x.backend(), "cross")))
+        Self::of(x.values_in_rows(x.recorder("cross")))
     }
 }
 

@@ -52,7 +52,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.to_dense`.
     #[track_caller]
     pub fn to_dense(&self, default: impl Into<Fill>) -> Result<Tensor> {
-        self.dense(Recorder::new(self.backend(), "to_dense"), default.into())
+        self.dense(self.recorder("to_dense"), default.into())
     }
 
     /// As [`to_dense`](Self::to_dense).
@@ -95,7 +95,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.add` of a sparse and a dense tensor.
     #[track_caller]
     pub fn add_dense(&self, dense: &impl AsRef<Tensor>) -> Result<Tensor> {
-        let rec = Recorder::new(self.backend(), "add_dense");
+        let rec = self.recorder("add_dense");
         let dense = dense.as_ref();
         Device::check_same(rec.op, self.backend(), dense.backend())?;
         if self.dtype() != dense.dtype() {
@@ -232,7 +232,7 @@ impl Tensor {
         values: impl IntoOperand<'a>,
         default: impl Into<Fill>,
     ) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "sparse_to_dense");
+        let rec = self.recorder("sparse_to_dense");
         let values = values.into();
         if !self.dtype().is_integer() {
             return Err(rec.unsupported(self.dtype(), "indices must be integers"));

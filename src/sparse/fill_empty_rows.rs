@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{RowDomain, Rows};
-use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::record::by_key::ByKey;
 use crate::shape::{Repeats, RowPartition};
@@ -44,7 +43,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.fill_empty_rows`.
     #[track_caller]
     pub fn fill_empty_rows<'a>(&self, default: impl IntoOperand<'a>) -> Result<(Self, Tensor)> {
-        let rec = Recorder::new(self.backend(), "fill_empty_rows");
+        let rec = self.recorder("fill_empty_rows");
         let Some(&nrows) = self.dense_shape.first() else {
             return Err(rec.argument("a scalar has no rows"));
         };

@@ -104,7 +104,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn to_host(&self) -> Result<HostSparseTensor> {
-        let read = to_host(self.parts(Recorder::new(self.backend(), "to_host"))?)?;
+        let read = to_host(self.parts(self.recorder("to_host"))?)?;
         Ok(HostSparseTensor::of(self.dense_shape.clone(), read))
     }
 
@@ -125,7 +125,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn to_host_async(&self) -> impl Future<Output = Result<HostSparseTensor>> + Send + use<> {
-        let read = self.parts(Recorder::new(self.backend(), "to_host")).map(to_host_async);
+        let read = self.parts(self.recorder("to_host")).map(to_host_async);
         let (dense_shape, here) = (self.dense_shape.clone(), here());
         async move { Ok(HostSparseTensor::of(dense_shape, read?.await.map_err(here)?)) }
     }
@@ -134,7 +134,7 @@ impl SparseTensor {
     ///
     /// # Errors
     /// What the operations that give the tensor report at a read; more than the other device can hold; values of a
-    /// dtype that it does not have.
+    /// dtype that it does not have; values that [`grad`](crate::grad) differentiates, on another device.
     ///
     /// # Cost
     /// A read of coordinates and values, with one wait, and their upload.
@@ -150,6 +150,7 @@ impl SparseTensor {
         if *device == self.device() {
             return Ok(self.clone());
         }
+        self.values.check_constant()?;
         Ok(Self { order: self.order, ..self.to_host()?.to_device(device)? })
     }
 

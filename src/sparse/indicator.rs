@@ -6,7 +6,6 @@ use super::position::DenseDims;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::tensor::{Tensor, Values};
 
@@ -38,7 +37,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.to_indicator`.
     #[track_caller]
     pub fn to_indicator(&self, vocabulary: impl Integer) -> Result<Tensor> {
-        let rec = Recorder::new(self.backend(), "to_indicator");
+        let rec = self.recorder("to_indicator");
         let vocabulary = rec.non_negative("the size of the vocabulary", vocabulary)?;
         let Some((_, above)) = self.dense_shape.split_last() else {
             return Err(rec.argument("a scalar has no innermost dimension"));

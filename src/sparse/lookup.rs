@@ -2,14 +2,13 @@
 
 use super::SparseTensor;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::ops::{AsRows, LookupRows};
 use crate::tensor::Tensor;
 
 impl AsRows for SparseTensor {
     #[track_caller]
     fn rows(&self, op: &'static str) -> Result<Tensor> {
-        self.values_in_rows(Recorder::new(self.backend(), op))
+        self.values_in_rows(self.recorder(op))
     }
 }
 

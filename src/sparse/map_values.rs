@@ -3,7 +3,6 @@
 use super::SparseTensor;
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
-use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
 /// Functions of the values.
@@ -25,7 +24,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.map_values`, of one tensor.
     #[track_caller]
     pub fn map_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "map_values");
+        let rec = self.recorder("map_values");
         let values = function(&self.values)?;
         Device::check_same(rec.op, self.backend(), values.backend())?;
         let location = caller();

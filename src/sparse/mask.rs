@@ -38,7 +38,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.retain`.
     #[track_caller]
     pub fn retain(&self, mask: &impl AsRef<Tensor>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "retain");
+        let rec = self.recorder("retain");
         let mask = mask.as_ref();
         Device::check_same(rec.op, self.backend(), mask.backend())?;
         if mask.dtype() != DType::Bool {
@@ -77,7 +77,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.mask`, whose slices are the rows here.
     #[track_caller]
     pub fn mask(&self, rows: &impl AsRef<Tensor>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "mask");
+        let rec = self.recorder("mask");
         /// Key of the elements that are no rows.
         const NONE: u32 = u32::MAX - 2;
         let (rows, backend) = (rows.as_ref(), self.backend());

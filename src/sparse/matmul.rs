@@ -7,7 +7,6 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::recorder::Recorder;
 use crate::ops::Factor;
 use crate::record::by_key::reduce_rows;
 use crate::tensor::{Tensor, Values};
@@ -44,7 +43,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.sparse_dense_matmul`.
     #[track_caller]
     pub fn matmul<'a>(&self, dense: impl Into<Factor<'a>>) -> Result<Tensor> {
-        let rec = Recorder::new(self.backend(), "matmul");
+        let rec = self.recorder("matmul");
         let Factor { tensor: dense, transposed } = dense.into();
         self.check_rank(rec, 2)?;
         self.check_numbers(rec)?;

@@ -40,7 +40,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.add` of two sparse tensors.
     #[track_caller]
     pub fn add(&self, other: &Self) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "add");
+        let rec = self.recorder("add");
         self.check_alike(rec, other)?;
         self.check_numbers(rec)?;
         self.with_entries_of(rec, other)?.coalesced(rec)
@@ -72,7 +72,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.maximum`.
     #[track_caller]
     pub fn maximum(&self, other: &Self) -> Result<Self> {
-        self.extreme(Recorder::new(self.backend(), "maximum"), other, Aggregate::Max, Expr::max)
+        self.extreme(self.recorder("maximum"), other, Aggregate::Max, Expr::max)
     }
 
     /// The smaller value of two sparse tensors of one dense shape and dtype at each element that has an entry in
@@ -100,7 +100,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.minimum`.
     #[track_caller]
     pub fn minimum(&self, other: &Self) -> Result<Self> {
-        self.extreme(Recorder::new(self.backend(), "minimum"), other, Aggregate::Min, Expr::min)
+        self.extreme(self.recorder("minimum"), other, Aggregate::Min, Expr::min)
     }
 
     #[track_caller]

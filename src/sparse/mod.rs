@@ -188,6 +188,13 @@ impl SparseTensor {
     fn backend(&self) -> &BackendRef {
         self.values.backend()
     }
+
+    /// The recorder of a call of the method `op`, at the line of the caller.
+    #[track_caller]
+    fn recorder(&self, op: &'static str) -> Recorder<'_> {
+        self.values.recorder(op)
+    }
+
     /// Number of entries.
     fn count(&self) -> Extent {
         self.values.nrows_extent()

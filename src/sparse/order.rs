@@ -42,7 +42,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reorder`.
     #[track_caller]
     pub fn reorder(&self) -> Result<Self> {
-        self.sorted(Recorder::new(self.backend(), "reorder"))
+        self.sorted(self.recorder("reorder"))
     }
 
     /// As [`reorder`](Self::reorder).
@@ -80,7 +80,7 @@ impl SparseTensor {
     /// PyTorch: `coalesce`. SciPy: `sum_duplicates`.
     #[track_caller]
     pub fn coalesce(&self) -> Result<Self> {
-        self.coalesced(Recorder::new(self.backend(), "coalesce"))
+        self.coalesced(self.recorder("coalesce"))
     }
 
     /// As [`coalesce`](Self::coalesce).

@@ -38,7 +38,7 @@ impl Tensor {
     /// TensorFlow: `tf.RaggedTensor.to_sparse`.
     #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
-        let rec = Recorder::new(self.backend(), "to_sparse");
+        let rec = self.recorder("to_sparse");
         if self.rank() == 0 {
             return Err(rec.argument("a scalar has no coordinates"));
         }
@@ -93,7 +93,7 @@ impl Tensor {
     /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
-        sparse.ragged(Recorder::new(sparse.backend(), "from_sparse"))
+        sparse.ragged(sparse.recorder("from_sparse"))
     }
 }
 
@@ -132,7 +132,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn to_ragged(&self) -> Result<Tensor> {
-        self.ragged(Recorder::new(self.backend(), "to_ragged"))
+        self.ragged(self.recorder("to_ragged"))
     }
 
     /// As [`to_ragged`](Self::to_ragged).
@@ -200,7 +200,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn values_by_row(&self) -> Result<Tensor> {
-        self.values_in_rows(Recorder::new(self.backend(), "values_by_row"))
+        self.values_in_rows(self.recorder("values_by_row"))
     }
 
     /// As [`values_by_row`](Self::values_by_row).

@@ -50,7 +50,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum`.
     #[track_caller]
     pub fn reduce_sum(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
-        self.reduce(Recorder::new(self.backend(), "reduce_sum"), &axes.into(), Aggregate::Sum)
+        self.reduce(self.recorder("reduce_sum"), &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a dense tensor; 0 where there are no entries.
@@ -75,7 +75,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max`.
     #[track_caller]
     pub fn reduce_max(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
-        self.reduce(Recorder::new(self.backend(), "reduce_max"), &axes.into(), Aggregate::Max)
+        self.reduce(self.recorder("reduce_max"), &axes.into(), Aggregate::Max)
     }
 
     /// The sums of the values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -103,7 +103,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_sum_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse(Recorder::new(self.backend(), "reduce_sum_sparse"), &axes.into(), Aggregate::Sum)
+        self.reduce_sparse(self.recorder("reduce_sum_sparse"), &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -128,7 +128,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_max_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse(Recorder::new(self.backend(), "reduce_max_sparse"), &axes.into(), Aggregate::Max)
+        self.reduce_sparse(self.recorder("reduce_max_sparse"), &axes.into(), Aggregate::Max)
     }
 
     #[track_caller]

@@ -43,7 +43,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reshape`.
     #[track_caller]
     pub fn reshape<I: Integer>(&self, dense_shape: &[I]) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "reshape");
+        let rec = self.recorder("reshape");
         let sizes: Vec<i64> = dense_shape.iter().map(|d| d.saturating_i64()).collect();
         let elements = elements(rec, &self.dense_shape)?;
         let new = fitted(rec, elements, &sizes)?;
@@ -95,7 +95,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.expand_dims`.
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "expand_dims");
+        let rec = self.recorder("expand_dims");
         let (axis, rank) = (axis.saturating_i64(), self.rank() as i64 + 1);
         if axis < -rank || axis >= rank {
             return Err(Error::Axis { op: rec.op, axis, rank: rank as usize, location: caller() });
@@ -127,7 +127,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reset_shape`, of a shape.
     #[track_caller]
     pub fn reset_shape<I: Integer>(&self, dense_shape: &[I]) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "reset_shape");
+        let rec = self.recorder("reset_shape");
         let sizes = dense_shape.iter().map(|&d| dense_size(rec, d));
         let sizes = sizes.collect::<Result<Vec<_>>>().map_err(here())?;
         if sizes.len() != self.rank() || sizes.iter().zip(&self.dense_shape).any(|(new, own)| new < own) {
@@ -159,7 +159,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reset_shape` without a shape.
     #[track_caller]
     pub fn shrink_shape(&self) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "shrink_shape");
+        let rec = self.recorder("shrink_shape");
         let (backend, count) = (self.backend(), self.count());
         if self.rank() == 0 {
             return Ok(self.clone());

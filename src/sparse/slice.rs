@@ -36,7 +36,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.slice`.
     #[track_caller]
     pub fn slice<I: Integer, J: Integer>(&self, start: &[I], size: &[J]) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "slice");
+        let rec = self.recorder("slice");
         let rank = self.rank();
         if start.len() != rank || size.len() != rank {
             let what =
@@ -97,7 +97,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.split`.
     #[track_caller]
     pub fn split(&self, parts: impl Integer, axis: impl Integer) -> Result<Vec<Self>> {
-        let rec = Recorder::new(self.backend(), "split");
+        let rec = self.recorder("split");
         let axis = self.axis(rec, axis)?;
         let whole = self.dense_shape[axis];
         let parts = match u64::try_from(parts.saturating_i64()) {

@@ -6,7 +6,6 @@ use super::keys::Keys;
 use super::{Order, SparseTensor};
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 
 /// Softmax.
 impl SparseTensor {
@@ -33,7 +32,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.softmax`.
     #[track_caller]
     pub fn softmax(&self) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "softmax");
+        let rec = self.recorder("softmax");
         let Some(last) = self.rank().checked_sub(1) else {
             return Err(rec.argument("a scalar has no rows"));
         };

@@ -3,7 +3,6 @@
 use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
 use crate::error::{Result, here};
-use crate::graph::recorder::Recorder;
 use crate::ops::Axes;
 use crate::ops::IntoAxes;
 
@@ -30,7 +29,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.transpose`.
     #[track_caller]
     pub fn transpose(&self, axes: impl IntoAxes) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), "transpose");
+        let rec = self.recorder("transpose");
         let rank = self.rank();
         let moved: Vec<usize> = match axes.into() {
             Axes::All => (0..rank).rev().collect(),

@@ -35,7 +35,7 @@ impl StructuredTensor {
     /// TensorFlow: `StructuredTensor.__eq__`.
     #[track_caller]
     pub fn equals(&self, other: &Self) -> Result<bool> {
-        let rec = Recorder::new(&self.shape.backend, OP);
+        let rec = self.recorder(OP);
         let mut comparison = Comparison::new(rec);
         Ok(compare_records(&mut comparison, self, other)? && comparison.decide().map_err(here())?)
     }

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::tensor::Tensor;
 
@@ -221,6 +222,12 @@ impl StructuredTensor {
     #[track_caller]
     pub fn size(&self) -> Result<Tensor> {
         self.skeleton()?.size()
+    }
+
+    /// The recorder of a call of the method `op`, at the line of the caller.
+    #[track_caller]
+    fn recorder(&self, op: &'static str) -> Recorder<'_> {
+        Recorder::new(&self.shape.backend, op)
     }
 
     /// The tensors of all fields, with those of nested records, in the order of [`fields`](Self::fields).

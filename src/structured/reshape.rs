@@ -3,7 +3,6 @@
 use super::StructuredTensor;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Check;
-use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 
@@ -67,8 +66,7 @@ impl StructuredTensor {
             what: format!("the partition has {a} values, but there are {b} records"),
             location,
         };
-        let conditions =
-            rows.nvals_extent().agrees(&there).condition(Recorder::new(&self.shape.backend, OP), check, differ)?;
+        let conditions = rows.nvals_extent().agrees(&there).condition(self.recorder(OP), check, differ)?;
         let conditions: Vec<_> = conditions.into_iter().collect();
         let mut out = self
             .each(&|t| t.under(rows.clone().with_nvals(there.clone()))?.on_condition(OP, &conditions))

@@ -58,10 +58,14 @@ methods_of_both! {
         pollster::block_on(self.clone().read_len(Wait::Blocking)).map_err(here())
     }
 
-    /// Whether there are no rows; rows without values count. Reads and costs what [`Tensor::len`] does.
+    /// Whether there are no rows; rows without values count.
     ///
     /// # Errors
-    /// As [`Tensor::len`].
+    /// A scalar. Where the number of rows is read: the first failed device-side check that it depends on; a lost device.
+    ///
+    /// # Cost
+    /// None where the host knows the number of rows. Otherwise evaluates the pending work that determines it, transfers 4
+    /// bytes and waits once.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -86,7 +90,10 @@ futures_of_both! {
     /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::len`].
+    /// A scalar. Where the number is read: the first failed device-side check that it depends on; a lost device.
+    ///
+    /// # Cost
+    /// None where the host knows the number. Otherwise the pending work that determines it, and a transfer of 4 bytes.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

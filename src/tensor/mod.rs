@@ -135,6 +135,13 @@ impl Tensor {
     pub(crate) fn backend(&self) -> &BackendRef {
         &self.shape.backend
     }
+
+    /// The recorder of a call of the operation `op`, at the line of the caller.
+    #[track_caller]
+    pub(crate) fn recorder(&self, op: &'static str) -> Recorder<'_> {
+        Recorder::new(self.backend(), op)
+    }
+
     /// Outermost dimension of the flat values; none for a scalar.
     pub(crate) fn outer(&self) -> Option<&Extent> {
         self.shape.outer.as_ref()

@@ -223,7 +223,7 @@ impl Tensor {
     /// # Errors
     /// Derivatives are taken of the values, which a copy to another device does not carry.
     #[track_caller]
-    fn check_constant(&self) -> Result<()> {
+    pub(crate) fn check_constant(&self) -> Result<()> {
         match self.values_ref() {
             Values::Numbers(numbers) if numbers.is_differentiable() => {
                 let hint = "a copy to another device has no gradient; copy the tensor before the function";

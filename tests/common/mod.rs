@@ -1,4 +1,4 @@
-//! Helpers of the integration tests.
+//! Devices, naive reference implementations, random tensors and outcomes of errors, for the integration tests.
 #![allow(dead_code, unused_imports, reason = "every test binary uses a part of it")]
 
 #[cfg(feature = "gpu")]

@@ -62,6 +62,9 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("reduce_all", |s| no(s.t.reduce_all(7))),
     ("reduce_mean_as", |s| no(s.t.reduce_mean_as(DType::F32, 7))),
     ("reduce_mean_as of integers", |s| no(s.t.reduce_mean_as(DType::I32, 1))),
+    ("reduce_variance_as", |s| no(s.t.reduce_variance_as(DType::I32, 1))),
+    ("reduce_std_as", |s| no(s.t.reduce_std_as(DType::F32, 7))),
+    ("sparse_segment_mean_as", |s| no(s.t.sparse_segment_mean_as(DType::F32, &s.t, &s.ints))),
     ("segment_mean_as", |s| no(s.t.segment_mean_as(DType::F32, &s.words))),
     ("unsorted_segment_mean_as", |s| no(s.t.unsorted_segment_mean_as(DType::Bool, &s.ints, 3))),
     ("reduce_any", |s| no(s.flags.reduce_any(7))),
@@ -69,7 +72,6 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("leaky_relu", |s| no(s.words.leaky_relu(0.1))),
     ("add_n", |s| no(Tensor::add_n(&[&s.t, &s.words]))),
     ("add_n of nothing", |_| no(Tensor::add_n(&[] as &[Tensor]))),
-    ("scalar_mul", |s| no(s.ints.scalar_mul(0.5))),
     ("saturate_cast", |s| no(s.words.saturate_cast(DType::U8))),
     ("dropout", |s| no(s.x.dropout(1.5, ragged::Seed(1)))),
     ("quantile", |s| no(s.words.quantile(0.5, 1))),
@@ -88,6 +90,15 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("ElementFunction::check", |s| {
         let other = ElementFunction::new("other_", "fn other_(x: f32) -> f32 { return x; }", |x: f32| x + 1.0)?;
         no(other.check(&s.device))
+    }),
+    ("ElementFunction::with_derivative", |_| {
+        let twice = ElementFunction::new("twice_", "fn twice_(x: f32) -> f32 { return x + x; }", |x: f32| x + x)?;
+        no(twice.with_derivative(1, |x| x[0].ones_like()))
+    }),
+    ("ElementFunction::with_derivative of integers", |_| {
+        let text = "fn shifted_(x: f32, by: i32) -> f32 { return x + f32(by); }";
+        let shifted = ElementFunction::new("shifted_", text, |x: f32, by: i32| x + by as f32)?;
+        no(shifted.with_derivative(1, |x| x[0].ones_like()))
     }),
     ("ElementFunction::call", |s| {
         let sum = "fn sum_(x: f32, y: f32) -> f32 { return x + y; }";

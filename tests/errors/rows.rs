@@ -16,7 +16,8 @@ pub const STRINGS: &[(&str, Misuse)] = of_numbers! {
     string_upper() string_lower() string_upper_utf8() string_lower_utf8() string_length() string_length_chars()
     string_strip() string_to_bytes() strip_prefix("a") strip_suffix("a") nth_field(" ", 0) nth_field_or(" ", 0, "")
     bytes_split() string_ngrams(2, " ") regex_full_match("a") regex_split("a") regex_replace("a", "b")
-    regex_replace_first("a", "b") substr(0, 1) substr_chars(0, 1) string_to_number(DType::I32) encode_base64(Base64::Padded)
+    regex_replace_first("a", "b") substr(0, 1) substr_chars(0, 1) string_to_number(DType::I32)
+    string_prefix_to_number(DType::I32) encode_base64(Base64::Padded)
     decode_base64() unicode_decode(Encoding::Utf8) unicode_decode_with_offsets(Encoding::Utf8)
     unicode_split(Encoding::Utf8) unicode_split_with_offsets(Encoding::Utf8) unicode_encode(Encoding::Utf8)
     unicode_script() unicode_transcode(Encoding::Utf8, Encoding::Utf16Be) string_split(" ") reduce_join(1, "")
@@ -49,6 +50,8 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("string_ngrams of a list of widths", |s| no(s.words.string_ngrams(padded_with(0, "<", ">"), " "))),
     ("string_to_number of no float", |s| no(s.words.string_to_number(DType::F32))),
     ("string_to_number of no integer", |s| read(s.words.string_to_number(DType::I64))),
+    ("string_prefix_to_number of no integer", |s| read(s.words.string_prefix_to_number(DType::I64))),
+    ("string_prefix_to_number of a typed tensor", |s| no(strings(&s.words)?.string_prefix_to_number::<f32>())),
     ("equal of strings in other rows", |s| no(strings(&s.words)?.equal(&strings(&s.other_words)?))),
     ("equal of strings in other rows, on the device", |s| {
         let some = |w: &Tensor| w.boolean_mask(&w.string_length()?.greater(0)?);
@@ -83,6 +86,8 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("sort_by of no key", |s| no(s.x.sort_by(SortKeys::from([&s.x; 0])))),
     ("sort_by of keys of two ranks", |s| no(s.x.sort_by((&s.x, &s.x.reduce_sum(1)?)))),
     ("group_by_key", |s| no(s.x.group_by_key(&s.other_rows))),
+    ("group_by_key of no key", |s| no(s.x.group_by_key([&s.x; 0]))),
+    ("group_by_key of keys of two ranks", |s| no(s.x.group_by_key((&s.x, &s.x.reduce_sum(1)?)))),
     ("searchsorted", |s| no(s.t.searchsorted(&s.words))),
     ("set_union", |s| no(s.t.set_union(&s.words))),
     ("set_intersection", |s| no(s.t.set_intersection(&s.words))),
@@ -118,6 +123,12 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("at", |s| no(s.x.erased().map_rows(|row| row.at(7)).and_then(|y| y.to_host()))),
     ("string_to_number of a typed tensor", |s| no(strings(&s.words)?.string_to_number::<f32>())),
     ("map_rows_of", |_| no(Tensor::map_rows_of(&[] as &[Tensor], |rows| Ok(rows[0].clone())))),
+    ("scan_rows of a typed tensor", |s| {
+        no(s.x.scan_rows([] as [&Tensor; 0], |states, _| Ok((states.to_vec(), vec![]))))
+    }),
+    ("scan_rows_of", |s| {
+        no(Tensor::scan_rows_of(&[] as &[Tensor], [&s.dense], |states, _| Ok((states.to_vec(), vec![]))))
+    }),
     ("map_flat_values_of", |_| no(Tensor::map_flat_values_of(&[] as &[Tensor], |all| Ok(all[0].clone())))),
     ("strings that are numbers", |s| no(RaggedTensor::<Str>::try_from(s.t.clone()))),
 ];

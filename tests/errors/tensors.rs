@@ -104,6 +104,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("values of a dense tensor", |s| no(s.dense.values())),
     ("map_flat_values", |s| no(s.x.map_flat_values(|_| s.dense.slice(s![..1])))),
     ("map_rows", |s| no(s.x.flat_values()?.erased().slice(s![0])?.map_rows(|row| Ok(row.clone())))),
+    ("scan_rows", |s| no(s.t.scan_rows([] as [&Tensor; 0], |states, _| Ok((states.to_vec(), vec![]))))),
     ("string_split", |s| no(s.t.string_split(" "))),
     ("string_join", |s| no(Tensor::string_join(&[&s.t], ""))),
     ("to_hash_bucket_fast", |s| no(s.words.to_hash_bucket_fast(0))),

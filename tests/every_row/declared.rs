@@ -8,22 +8,7 @@ use ragged::{DType, Device, Error, RaggedTensor, Result, Tensor};
 use crate::laws;
 use crate::table::Law;
 
-const DTYPES: [DType; 14] = [
-    DType::Bool,
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-    DType::Str,
-];
+const DTYPES: [DType; 14] = DType::ALL;
 
 /// Two vectors of ones, a scalar and a table: arguments of a dtype that any operation on vectors takes.
 fn arguments(dtype: DType, device: &Device) -> Result<[Tensor; 4]> {

@@ -25,6 +25,8 @@ laws! {
     reduce_min Integers |x, y, k, t| x.greater(1)?.reduce_min(..);
     reduce_mean Floats |x, y, k, t| x.reduce_mean(-1);
     reduce_mean_as Integers |x, y, k, t| x.reduce_mean_as(DType::F32, -1);
+    reduce_variance_as Integers |x, y, k, t| x.reduce_variance_as(DType::F32, -1);
+    reduce_std_as Integers |x, y, k, t| x.reduce_std_as(DType::F32, -1);
     reduce_variance Floats |x, y, k, t| x.reduce_variance(-1);
     reduce_std Floats |x, y, k, t| x.reduce_std(..);
     reduce_sum Floats |x, y, k, t| x.reduce_sum(..);
@@ -64,6 +66,10 @@ laws! {
     contains Integers |x, y, k, t| x.contains(&y.reduce_max(..)?, -1);
     run_lengths Integers |x, y, k, t| x.run_lengths();
     group_by_key Integers |x, y, k, t| x.group_by_key(y);
+    group_by_key Integers |x, y, k, t| {
+        let ((first, second), groups) = x.group_by_key((y, x))?;
+        Ok(vec![first, second, groups])
+    };
     split_where Integers |x, y, k, t| x.split_where(&y.greater(3)?);
     bincount Integers |x, y, k, t| x.bincount(.., 5);
     bincount Integers |x, y, k, t| x.bincount(-1, binary(3));

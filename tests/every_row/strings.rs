@@ -7,6 +7,7 @@ use crate::table::laws;
 
 laws! {
     as_string_with Integers |x, y, k, t| x.as_string_with(&NumberFormat::default());
+    string_prefix_to_number Integers |x, y, k, t| x.as_string()?.string_prefix_to_number(DType::I32);
     string_to_number Integers |x, y, k, t| x.as_string()?.string_to_number(DType::F32);
     bytes_split Strings |x, y, k, t| x.bytes_split();
     sort Strings |x, y, k, t| x.sort(-1);

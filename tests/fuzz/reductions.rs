@@ -28,6 +28,8 @@ const ALL: &[Reduce] = &reduce! {
     reduce_logsumexp reduce_euclidean_norm count_nonzero
 };
 const TO_F32: Reduce = ("reduce_mean_as", |x, axes| x.reduce_mean_as(DType::F32, axes));
+const VARIANCE_TO_F32: Reduce = ("reduce_variance_as", |x, axes| x.reduce_variance_as(DType::F32, axes));
+const STD_TO_F32: Reduce = ("reduce_std_as", |x, axes| x.reduce_std_as(DType::F32, axes));
 const OF_BOOLS: &[Reduce] = &reduce! { reduce_all reduce_any count_nonzero };
 const EXTREMES: &[Along] = &along! { argmin argmax };
 const UNSORTED: &[Segments] = &segments! {
@@ -46,6 +48,8 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         _ => {
             let (name, f) = match random.of(if x.is_number() { ALL } else { OF_BOOLS }) {
                 ("reduce_mean", _) if random.once_in(2) => TO_F32,
+                ("reduce_variance", _) if random.once_in(2) => VARIANCE_TO_F32,
+                ("reduce_std", _) if random.once_in(2) => STD_TO_F32,
                 other => other,
             };
             let keep = random.once_in(2);

@@ -45,40 +45,38 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Compares the gradient of `f` at the inputs with central differences in a direction, and the derivative of the
-/// gradient in one direction by another if `second` is set.
-pub fn check(name: &str, at: &[Tensor], second: bool, f: Function<'_>) {
-    let run = || -> Result<()> {
-        let loss = |x: &[Tensor]| weighed(&f(x)?);
-        compare(name, at, &loss)?;
-        if second {
-            let v: Vec<Tensor> = at
-                .iter()
-                .enumerate()
-                .map(|(k, x)| with(x, direction(numbers(x)?.len(), 17 + k as u64)))
-                .collect::<Result<_>>()?;
-            let slope = |x: &[Tensor]| -> Result<Tensor> {
-                let gradients = grad(loss, x)?;
-                let mut sum = None;
-                for (g, v) in gradients.iter().zip(&v) {
-                    let part = g.flat_values()?.multiply(&v.flat_values()?)?.reduce_sum(..)?;
-                    sum = Some(match sum {
-                        None => part,
-                        Some(sum) => part.add(&sum)?,
-                    });
-                }
-                Ok(sum.expect("an input"))
-            };
-            compare(&format!("second derivative of {name}"), at, &slope)?;
+/// A difference between the gradient of `loss` at the inputs and central differences in a direction, or between the
+/// derivative of the gradient in one direction and central differences in another if `second` is set.
+pub fn fault(at: &[Tensor], second: bool, loss: Function<'_>) -> Result<Option<String>> {
+    let first = compare(at, loss)?;
+    if first.is_some() || !second {
+        return Ok(first);
+    }
+    let v: Vec<Tensor> = at
+        .iter()
+        .enumerate()
+        .map(|(k, x)| with(x, direction(numbers(x)?.len(), 17 + k as u64)))
+        .collect::<Result<_>>()?;
+    let slope = |x: &[Tensor]| -> Result<Tensor> {
+        let gradients = grad(loss, x)?;
+        let mut sum = None;
+        for (g, v) in gradients.iter().zip(&v) {
+            let part = g.flat_values()?.multiply(&v.flat_values()?)?.reduce_sum(..)?;
+            sum = Some(match sum {
+                None => part,
+                Some(sum) => part.add(&sum)?,
+            });
         }
-        Ok(())
+        Ok(sum.expect("an input"))
     };
-    run().unwrap_or_else(|e| panic!("{name}: {e}"));
+    Ok(compare(at, &slope)?.map(|fault| format!("second derivative: {fault}")))
 }
 
-fn compare(name: &str, at: &[Tensor], loss: Function<'_>) -> Result<()> {
+fn compare(at: &[Tensor], loss: Function<'_>) -> Result<Option<String>> {
     let (value, gradients) = value_and_grad(loss, at)?;
-    assert_eq!(numbers(&value)?, numbers(&loss(at)?)?, "{name}: the value");
+    if numbers(&value)? != numbers(&loss(at)?)? {
+        return Ok(Some("the value differs from the one without a gradient".into()));
+    }
     let (mut found, mut scale) = (0.0, 1.0);
     let host: Vec<Vec<f64>> = at.iter().map(numbers).collect::<Result<_>>()?;
     let directions: Vec<Vec<f64>> = host.iter().enumerate().map(|(k, x)| direction(x.len(), k as u64)).collect();
@@ -92,15 +90,25 @@ fn compare(name: &str, at: &[Tensor], loss: Function<'_>) -> Result<()> {
     };
     let expected = (moved(STEP)? - moved(-STEP)?) / (2.0 * STEP);
     for ((x, g), v) in at.iter().zip(&gradients).zip(&directions) {
-        assert_eq!(g.ragged_shape().lengths()?, x.ragged_shape().lengths()?, "{name}: the layout");
+        if g.ragged_shape().lengths()? != x.ragged_shape().lengths()? {
+            return Ok(Some("the gradient has another layout than the input".into()));
+        }
         let g = numbers(g)?;
-        assert!(g.iter().all(|g| g.is_finite()), "{name}: {g:?}");
+        if !g.iter().all(|g| g.is_finite()) {
+            return Ok(Some(format!("the gradient is not finite: {g:?}")));
+        }
         found += dot(&g, v);
         scale += g.iter().zip(v).map(|(g, v)| (g * v).abs()).sum::<f64>();
     }
     let error = (found - expected).abs() / scale;
-    assert!(error < 1e-6, "{name}: the derivative is {expected}, the gradient says {found} (error {error:e})");
-    Ok(())
+    let fault = || format!("the derivative is {expected}, the gradient says {found} (error {error:e})");
+    Ok((error.is_nan() || error >= 1e-6).then(fault))
+}
+
+/// A second tensor of the layout, of other numbers in (0.25, 1.75).
+pub fn another(x: &Tensor) -> Result<Tensor> {
+    let n = numbers(x)?.len();
+    with(x, direction(n, 91 + n as u64).into_iter().map(|v| 1.0 + 0.75 * v).collect())
 }
 
 /// A ragged tensor of f64 with these row lengths, of numbers in (0.25, 1.75).

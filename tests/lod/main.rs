@@ -5,6 +5,7 @@
 mod common;
 
 mod costs;
+mod dtypes;
 mod guide;
 mod lists;
 mod mistakes;

@@ -24,7 +24,10 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn slices_of_rows_of_rows(rows in prop::collection::vec(prop::collection::vec(prop::collection::vec(-9..9i32, 0..5), 0..6), 0..9), seed in any::<u32>()) {
+    fn slices_of_rows_of_rows(
+        rows in prop::collection::vec(prop::collection::vec(prop::collection::vec(-9..9i32, 0..5), 0..6), 0..9),
+        seed in any::<u32>(),
+    ) {
         let mut random = Random(seed.into());
         let starts: Vec<i64> = rows.iter().map(|row| random.below(row.len() as u32 + 1).into()).collect();
         let lengths: Vec<i64> = rows

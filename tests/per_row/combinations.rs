@@ -68,7 +68,8 @@ proptest! {
 
     #[test]
     fn products_of_rows(x in rows(20), seed in 0..100usize) {
-        let y: Rows<i32> = x.iter().enumerate().map(|(r, row)| row.iter().map(|v| v * 10).take((r + seed) % 4).collect()).collect();
+        let first = |(r, row): (usize, &Vec<i32>)| row.iter().map(|v| v * 10).take((r + seed) % 4).collect();
+        let y: Rows<i32> = x.iter().enumerate().map(first).collect();
         let z: Rows<i32> = each(&y, |row| row.iter().rev().copied().take(2).collect());
         let tuples: Groups<i32> = (0..x.len()).map(|r| {
             let mut out = Vec::new();

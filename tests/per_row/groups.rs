@@ -52,4 +52,28 @@ proptest! {
             prop_assert_eq!(&nested::<_, Groups<i32>>(Ok(groups)), &want);
         }
     }
+
+    #[test]
+    fn groups_by_several_keys(x in rows(300)) {
+        let numbered: Rows<i32> = each(&x, |r| (0..r.len() as i32).collect());
+        let grouped: Vec<BTreeMap<(i32, i32), Vec<i32>>> = x.iter().zip(&numbered).map(|(keys, values)| {
+            let mut out = BTreeMap::<(i32, i32), Vec<i32>>::new();
+            keys.iter().zip(values).for_each(|(&k, &v)| out.entry((v % 3, k)).or_default().push(v));
+            out
+        }).collect();
+        for device in devices() {
+            let (a, b) = (on(each(&numbered, |r| r.iter().map(|v| v % 3).collect()), device), on(x.clone(), device));
+            let values = on(numbered.clone(), device);
+            let ((first, second), groups) = values.group_by_key((&a, &b)).unwrap();
+            let want: Rows<i32> = grouped.iter().map(|m| m.keys().map(|k| k.0).collect()).collect();
+            prop_assert_eq!(&nested::<_, Rows<i32>>(Ok(first)), &want);
+            let want: Rows<i32> = grouped.iter().map(|m| m.keys().map(|k| k.1).collect()).collect();
+            prop_assert_eq!(&nested::<_, Rows<i32>>(Ok(second)), &want);
+            let want: Groups<i32> = grouped.iter().map(|m| m.values().cloned().collect()).collect();
+            prop_assert_eq!(&nested::<_, Groups<i32>>(Ok(groups)), &want);
+            let (listed, _) = values.erased().group_by_key(vec![&a, &b, &a]).unwrap();
+            prop_assert_eq!(listed.len(), 3);
+            prop_assert_eq!(listed[2].to_string(), listed[0].to_string());
+        }
+    }
 }

@@ -167,7 +167,7 @@ fn arguments() {
             ("matmul of dtypes", floats.matmul(&matrix(4, 2)).map(drop)),
             ("matmul of rank 3", deep.matmul(&matrix(4, 2)).map(drop)),
             ("matmul of a vector", x.matmul(&mask(4)).map(drop)),
-            ("concat of nothing", SparseTensor::concat(&[], 0).map(drop)),
+            ("concat of nothing", SparseTensor::concat(&[] as &[&SparseTensor], 0).map(drop)),
             ("concat of ranks", SparseTensor::concat(&[&x, &deep], expanding(0)).map(drop)),
             ("concat of shapes", SparseTensor::concat(&[&x, &other], 1).map(drop)),
             ("concat of dtypes", SparseTensor::concat(&[&x, &words], 1).map(drop)),

@@ -50,7 +50,12 @@ proptest! {
     }
 
     #[test]
-    fn slice_and_split(x in twins(1..=3), start in prop::collection::vec(0..5u64, 3), size in prop::collection::vec(0..6u64, 3), parts in 1..4u64) {
+    fn slice_and_split(
+        x in twins(1..=3),
+        start in prop::collection::vec(0..5u64, 3),
+        size in prop::collection::vec(0..6u64, 3),
+        parts in 1..4u64,
+    ) {
         let rank = x.shape.len();
         let (start, size) = (&start[..rank], &size[..rank]);
         gives(&x.part(start, size), |d| x.on(d).slice(start, size));
@@ -108,12 +113,16 @@ proptest! {
         let ordered: Vec<Twin<i32>> = all.iter().map(Twin::sorted).collect();
         gives(&joined.sorted(), |d| {
             let all: Vec<SparseTensor> = ordered.iter().map(|x| x.on(d).reorder()).collect::<ragged::Result<_>>()?;
-            SparseTensor::concat(&all.iter().collect::<Vec<_>>(), expanding(axis))
+            SparseTensor::concat(&all, expanding(axis))
         });
     }
 
     #[test]
-    fn retain_and_mask(x in twins(1..=3), flags in prop::collection::vec(any::<bool>(), 40), rows in prop::collection::vec(-2..8i64, 0..5)) {
+    fn retain_and_mask(
+        x in twins(1..=3),
+        flags in prop::collection::vec(any::<bool>(), 40),
+        rows in prop::collection::vec(-2..8i64, 0..5),
+    ) {
         let flags = &flags[..x.values.len()];
         let kept = x.entries().zip(flags).filter(|(_, keep)| **keep);
         let (coordinates, values) = kept.map(|((c, v), _)| (c.clone(), *v)).unzip();

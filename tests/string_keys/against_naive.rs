@@ -1,6 +1,6 @@
 //! Every operation with keys, against loops.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ragged::opt::{descending, right_of};
 use ragged::{DType, Device, Program, RaggedTensor, Result, Str, Tensor, TensorSpec, s};
@@ -92,6 +92,19 @@ fn check_groups(what: &str, x: &[Vec<Text>], t: &RaggedTensor<Str>) {
     let sums = groups.reduce_sum(2);
     let want = lists(x, |row| counted(row).iter().map(|(text, n)| text.len() as i64 * n).collect());
     assert!(integers(sums) == want, "groups of {what}");
+    // By the length, and by the string where that is equal.
+    let ((lengths, keys), groups) = number.group_by_key((&number, t)).expect("recorded");
+    let by_both = |row: &[Text]| -> Vec<(usize, Text)> {
+        let distinct: BTreeSet<(usize, Text)> = row.iter().map(|text| (text.len(), text.clone())).collect();
+        distinct.into_iter().collect()
+    };
+    let want = lists(x, |row| by_both(row).into_iter().map(|key| key.0 as i64).collect());
+    assert!(integers(Ok(lengths)) == want, "lengths as keys of {what}");
+    let want = lists(x, |row| by_both(row).into_iter().map(|key| key.1).collect());
+    assert!(strings(Ok(keys)) == want, "second keys of {what}");
+    let counts = groups.row_lengths(2).expect("recorded");
+    let want = lists(x, |row| by_both(row).iter().map(|key| counted(row)[&key.1]).collect());
+    assert!(integers(Ok(counts)) == want, "sizes of groups by both of {what}");
 }
 
 fn check_pairs(what: &str, x: &[Vec<Text>], y: &[Vec<Text>], a: &RaggedTensor<Str>, b: &RaggedTensor<Str>) {

@@ -236,7 +236,10 @@ mod tests {
         let offset = binary(BinaryOp::Sub, 90, &index, &runs([0, 10, 30]));
         let mirrored = binary(BinaryOp::Sub, 90, &runs([9, 19, 59]), &offset);
         let from = binary(BinaryOp::Add, 90, &runs([0, 10, 30]), &mirrored);
-        let is = |encoded: &Encoded<'_>, step: i32, expected: [u32; 3]| matches!(encoded, Encoded::Segments(_, s, first) if *s == step && u32::expanded(3, first)[..] == expected);
+        let is = |encoded: &Encoded<'_>, step: i32, expected: [u32; 3]| match encoded {
+            Encoded::Segments(_, s, first) => *s == step && u32::expanded(3, first)[..] == expected,
+            _ => false,
+        };
         assert!(is(&from, -1, [9, 29, 89]), "{from:?}");
         let len = binary(BinaryOp::Add, 90, &mirrored, &offset);
         assert!(is(&len, 0, [9, 19, 59]), "{len:?}");

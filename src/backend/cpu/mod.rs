@@ -40,6 +40,7 @@ pub mod row_scan;
 pub mod row_sort;
 mod rows_of;
 pub mod scan;
+mod scan_rows;
 mod segments;
 mod sequence_division;
 mod simd;

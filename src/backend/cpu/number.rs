@@ -127,7 +127,8 @@ macro_rules! bits {
                 let last = <$t>::BITS - 1;
                 // A shift by the width or more gives 0, or -1 for negative numbers. `self >> last` is the sign of a
                 // signed number; for unsigned types the second shift clears it.
-                u32::try_from(o).ok().and_then(|o| self.checked_shr(o)).unwrap_or((self >> last) >> (last.min(1)) & (self >> last))
+                u32::try_from(o).ok().and_then(|o| self.checked_shr(o))
+                    .unwrap_or((self >> last) >> (last.min(1)) & (self >> last))
             }
         }
     )*};

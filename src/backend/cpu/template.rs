@@ -178,6 +178,7 @@ impl Template {
             ExprKind::Size(size) => Op::Size(size.clone()),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(step.array(node), node.dtype(), at(i)),
+            ExprKind::Register(..) => Op::Given,
             ExprKind::RowOf(splits, i) => Op::RowOf(step.array(splits), at(i)),
             ExprKind::Within(splits, row, offset) => {
                 let start = at(&Expr::load(splits, row.clone()));

@@ -69,6 +69,7 @@ mod tests {
     use crate::dtype::DType;
     use crate::graph::backend::{Backend, BackendRef};
     use crate::graph::expr::Check;
+    use crate::graph::recorder::Recorder;
     use crate::graph::{Expr, Extent, Node};
 
     fn scattered(dtype: DType, at: &[u32], values: &[u8], len: u32) -> Vec<u8> {
@@ -84,7 +85,7 @@ mod tests {
             Expr::load(&Node::source(&backend, dtype, n, data), Expr::index())
         };
         let exprs = (index(load(DType::U32, bytemuck::cast_slice(at))), load(dtype, values));
-        let node = Node::unique_scatter(&backend, "test", Extent::known(n), exprs, Extent::known(len));
+        let node = Recorder::new(&backend, "test").unique_scatter(Extent::known(n), exprs, Extent::known(len));
         Ok(backend.read(&[node])?.remove(0))
     }
 

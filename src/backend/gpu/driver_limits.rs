@@ -28,6 +28,16 @@ impl DriverLimits {
         }
     }
 
+    /// Maximum number of loop iterations of an invocation in a dispatch of a recurrence of that many workgroups. A dispatch
+    /// of few workgroups, which run at once, takes less than a second at 400 ns per iteration; of more than 256, which may
+    /// run one after another, each may take fewer.
+    pub(crate) fn recurrence_iterations(self, workgroups: u32) -> u64 {
+        match self {
+            Self::Timeout => (2 << 20) / u64::from(workgroups.div_ceil(256).max(1)),
+            Self::LoopIterations => 60_000,
+        }
+    }
+
     /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
     /// invocation. Fewer bytes require more dispatches; more bytes approach the limit. 64 bytes take one iteration of
     /// Fingerprint64, and up to nine iterations of the other hashes.

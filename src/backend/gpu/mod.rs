@@ -37,6 +37,7 @@ pub(crate) mod row_reduce;
 pub(crate) mod row_scan;
 pub(crate) mod row_sort;
 pub(crate) mod scan;
+mod scan_rows;
 pub(crate) mod sort;
 mod tile_fold;
 mod top_k;

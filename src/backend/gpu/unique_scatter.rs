@@ -69,6 +69,7 @@ mod tests {
     use crate::backend::gpu::shader_tests::twins::{array, same_everywhere, same_on, small_bindings};
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
+    use crate::graph::recorder::Recorder;
     use crate::graph::{Expr, Extent, Node};
 
     /// A scatter of `live` of `n` values to some of `len` elements.
@@ -86,7 +87,7 @@ mod tests {
             false => Extent::known(n),
         };
         let exprs = (load(DType::U32, bytemuck::cast_slice(&at)), load(dtype, &bytes));
-        Node::unique_scatter(backend, "test", count, exprs, Extent::known(len))
+        Recorder::new(backend, "test").unique_scatter(count, exprs, Extent::known(len))
     }
 
     const DTYPES: [DType; 13] = [
@@ -143,7 +144,7 @@ mod tests {
             // The last 1000 positions write, from the last one down.
             let at = Expr::u32(n - 1).sub(Expr::index());
             let exprs = (at, Expr::index());
-            let node = Node::unique_scatter(backend, "test", Extent::known(n), exprs, Extent::known(1000));
+            let node = Recorder::new(backend, "test").unique_scatter(Extent::known(n), exprs, Extent::known(1000));
             vec![("the end".into(), node)]
         });
     }

@@ -8,6 +8,7 @@
 //!
 //! A kernel that reads without bounds checks keeps its own proof over the index expression.
 
+mod columns;
 mod digit;
 mod element;
 mod form;
@@ -16,9 +17,11 @@ mod positions;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod uniform;
 
 pub(crate) use digit::{Counter, Digit, Radix};
 pub(in crate::graph) use structure::Structure;
+pub(crate) use uniform::{Uniform, UniformDigit, UniformValue};
 
 use super::Expr;
 use super::expr::ExprKind;
@@ -55,7 +58,7 @@ pub(crate) type Digits<R = Recorded> = Box<[(i64, Digit<R>)]>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RowsRef<R: Handles = Recorded> {
     Splits(R::Array),
-    /// Rows of this many elements.
+    /// Rows of this many elements. As for splits, a place lies in the row wherever the load counts: adjoints rely on it.
     Uniform(Radix<R>),
 }
 

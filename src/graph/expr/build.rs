@@ -1,7 +1,7 @@
 //! Construction of expressions, with index arithmetic folded.
 
-use super::ExprKind;
 use super::fold::{fold_remainder, fold_u32};
+use super::{ExprKind, Register};
 use crate::dtype::DType;
 use crate::graph::Expr;
 use crate::graph::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
@@ -47,6 +47,10 @@ impl<R: Handles> Expr<R> {
     /// Element `index` of `node`.
     pub(crate) fn load(node: &R::Array, index: Self) -> Self {
         Self::new(ExprKind::Load(node.clone(), index), node.dtype())
+    }
+    /// Number `index` of a register.
+    pub(crate) fn register(register: Register, dtype: DType, index: Self) -> Self {
+        Self::new(ExprKind::Register(register, index), dtype)
     }
     /// Position `offset` of row `row`. The offset must lie within the row wherever the value is used.
     pub(crate) fn within(splits: &R::Array, row: Self, offset: Self) -> Self {

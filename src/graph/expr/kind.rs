@@ -6,6 +6,17 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::refs::{Recorded, Refs, Rewrite};
 use crate::graph::scalar::Scalar;
 
+/// A register of a recurrence: numbers of one element of the rows that a [`ScanRows`](crate::graph::primitive::ScanRows)
+/// walks along, which no array stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub(crate) struct Register {
+    /// The recurrence while its step is recorded; 0 in a recipe.
+    pub(crate) scan: u32,
+    /// Its number: first the states, then the stages.
+    pub(crate) number: u32,
+}
+
 /// The kinds of scalar expression.
 #[derive(Debug, Clone)]
 #[cfg_attr(
@@ -24,6 +35,9 @@ pub(crate) enum ExprKind<R: Refs = Recorded> {
     Size(R::Size),
     /// Element `index` of a node. Out-of-range indices give an unspecified element, never a fault.
     Load(R::Array, R::Expr),
+    /// Number `index` of a register, as if all elements had one after another: the numbers of the own element alone are
+    /// read. Occurs in recurrences only.
+    Register(Register, R::Expr),
     /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by a search in sorted splits.
     RowOf(R::Array, R::Expr),
     /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`. Unlike the plain sum, the expression
@@ -57,7 +71,9 @@ impl<R: Refs> ExprKind<R> {
         let arguments: &[R::Expr] = if let K::Call(_, arguments) = self { arguments } else { &[] };
         let (a, b, c) = match self {
             K::Index | K::Scalar(_) | K::Param(_) | K::Size(_) | K::Call(..) => (None, None, None),
-            K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
+            K::Load(_, a) | K::Register(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => {
+                (Some(a), None, None)
+            }
             K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
             K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
         };
@@ -73,6 +89,7 @@ impl<R: Refs> ExprKind<R> {
             K::Param(p) => K::Param(r.param(p)),
             K::Size(s) => K::Size(r.size(s)),
             K::Load(n, i) => K::Load(r.array(n), r.expr(i)),
+            K::Register(register, i) => K::Register(*register, r.expr(i)),
             K::RowOf(n, i) => K::RowOf(r.array(n), r.expr(i)),
             K::Within(n, row, offset) => K::Within(r.array(n), r.expr(row), r.expr(offset)),
             K::Unary(op, a) => K::Unary(*op, r.expr(a)),
@@ -96,6 +113,7 @@ impl<R: Refs> PartialEq for ExprKind<R> {
             (K::Param(a), K::Param(b)) => a == b,
             (K::Size(a), K::Size(b)) => a == b,
             (K::Load(m, a), K::Load(n, b)) | (K::RowOf(m, a), K::RowOf(n, b)) => m == n && a == b,
+            (K::Register(m, a), K::Register(n, b)) => m == n && a == b,
             (K::Within(m, a, b), K::Within(n, c, d)) => m == n && a == c && b == d,
             (K::Unary(f, a), K::Unary(g, b)) => f == g && a == b,
             (K::Binary(f, a, b), K::Binary(g, c, d)) => f == g && a == c && b == d,
@@ -119,6 +137,7 @@ impl<R: Refs> Hash for ExprKind<R> {
             K::Param(p) => p.hash(state),
             K::Size(s) => s.hash(state),
             K::Load(n, _) | K::RowOf(n, _) | K::Within(n, ..) => n.hash(state),
+            K::Register(register, _) => register.hash(state),
             K::Unary(op, _) => op.hash(state),
             K::Binary(op, ..) => op.hash(state),
             K::Call(f, _) => f.hash(state),

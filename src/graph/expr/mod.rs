@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use super::Expr;
 pub(crate) use check::{Check, CheckedStrings};
-pub(crate) use kind::ExprKind;
+pub(crate) use kind::{ExprKind, Register};
 
 use super::access::Structure;
 use super::digest::Digest;
@@ -37,6 +37,8 @@ pub(super) struct ExprData<R: Handles> {
     reads: bool,
     /// Whether the expression contains a condition.
     conditions: bool,
+    /// Whether the expression reads a register of a recurrence.
+    registers: bool,
     /// Whether the expression contains a condition, or reads an array that depends on one.
     fallible: bool,
     /// The scope of the arrays that the expression reads and that derivatives are taken of.
@@ -98,6 +100,7 @@ impl<R: Handles> Expr<R> {
             K::Param(p) => p.digest(),
             K::Size(size) => size.digest(),
             K::Load(n, i) => Digest::of("load", (n.digest(), i)),
+            K::Register(register, i) => Digest::of("register", (register, dtype, i)),
             K::RowOf(n, i) => Digest::of("row", (n.digest(), i)),
             K::Within(n, r, o) => Digest::of("within", (n.digest(), r, o)),
             K::Unary(op, a) => Digest::of("unary", (op, a)),
@@ -112,8 +115,9 @@ impl<R: Handles> Expr<R> {
             digest,
             dtype,
             has_index: matches!(kind, K::Index),
-            reads: matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)),
+            reads: matches!(kind, K::Load(..) | K::Register(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)),
             conditions: matches!(kind, K::Checked(..)),
+            registers: matches!(kind, K::Register(..)),
             fallible: match &kind {
                 K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.is_fallible(),
                 _ => matches!(kind, K::Checked(..)),
@@ -134,6 +138,7 @@ impl<R: Handles> Expr<R> {
             has_index |= e.has_index();
             reads |= e.reads();
             conditions |= e.has_conditions();
+            out.registers |= e.has_registers();
             fallible |= e.is_fallible();
             out.scope = out.scope.take().or_else(|| e.scope().cloned());
             cost = cost.saturating_add(e.cost());
@@ -180,6 +185,10 @@ impl<R: Handles> Expr<R> {
     pub(crate) fn has_conditions(&self) -> bool {
         self.0.conditions
     }
+    /// Whether the expression reads a register of a recurrence, which has a value in a step only.
+    pub(crate) fn has_registers(&self) -> bool {
+        self.0.registers
+    }
     /// Whether evaluation may fail: by a condition of the expression or of an array that it reads.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
@@ -197,7 +206,7 @@ impl<R: Handles> Expr<R> {
         self.0.depth
     }
     /// Number of operations on the longest path from the expression to a leaf, both included.
-    pub(in crate::graph) fn height(&self) -> u32 {
+    pub(crate) fn height(&self) -> u32 {
         self.0.height
     }
     /// Upper bound of the evaluation cost, in operations.

@@ -17,6 +17,7 @@ impl<R: Handles> Expr<R> {
         match self.kind() {
             K::Index | K::Scalar(_) | K::Param(_) | K::Size(_) | K::Call(..) => self.clone(),
             K::Load(n, _) => Self::load(n, next()),
+            K::Register(register, _) => Self::register(*register, self.dtype(), next()),
             K::RowOf(n, _) => Self::row_of(n, next()),
             K::Within(n, _, _) => {
                 let (r, o) = (next(), next());

@@ -7,9 +7,17 @@ use super::{NodeData, Recipe, intern};
 use crate::dtype::DType;
 use crate::graph::digest::{Digest, DigestSet};
 use crate::graph::primitive::Map;
+use crate::graph::recorder::Recorder;
 use crate::graph::row_lengths::KnownLengths;
 use crate::graph::scope::Scope;
 use crate::graph::{BackendRef, Expr, Extent, Node};
+
+impl Recorder<'_> {
+    /// A node of this recipe.
+    pub(in crate::graph) fn recorded(self, dtype: DType, extent: Extent, asserts: &[Node], recipe: Recipe) -> Node {
+        Node::recorded(self.backend, self.op, dtype, extent, asserts, recipe)
+    }
+}
 
 impl Node {
     /// A node of this recipe.

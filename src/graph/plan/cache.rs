@@ -24,8 +24,8 @@ struct Entries {
     clock: u64,
 }
 
-/// The plans of one program, the least recently used first. Locked while a plan is made, so that other threads wait for it instead of
-/// making the same one.
+/// The plans of one program, the least recently used first. Locked while a plan is made, so that other threads wait for
+/// it instead of making the same one.
 type Plans = Arc<Mutex<Vec<Arc<LinkedPlan>>>>;
 
 #[derive(Debug)]

@@ -42,7 +42,9 @@ pub(super) fn narrowed(
         loop {
             let mut read = DigestSet::default();
             recipe.exprs().into_iter().for_each(|e| read.extend(arrays(e)));
-            let widest = recipe.exprs().into_iter().map(|e| (arrays(e).len(), e.digest())).max_by_key(|(n, _)| *n);
+            let mut storable = Vec::new();
+            recipe.exprs().into_iter().for_each(|e| add_storable(e, &mut storable, &mut DigestSet::default()));
+            let widest = storable.into_iter().map(|e| (arrays(e).len(), e.digest())).max_by_key(|(n, _)| *n);
             match widest {
                 Some((n, widest)) if n > 1 && read.len() > all.free => {
                     all.next = 0;
@@ -83,13 +85,10 @@ impl Narrowing<'_> {
         domain
     }
 
-    /// The expression, which is the next; stored as a whole if it is `widest`.
+    /// The expression, which is the next; what is `widest` of it is stored.
     fn whole(&mut self, e: &Expr, widest: Digest) -> Expr {
         let domain = self.next_domain();
-        if e.digest() != widest {
-            return e.clone();
-        }
-        Within { all: self, domain, most: 0, memo: HashMap::new() }.stored(e, &Path::Always)
+        Within { all: self, domain, most: 0, memo: HashMap::new() }.whole(e, widest)
     }
 
     fn narrow(&mut self, e: &Expr) -> Expr {
@@ -162,7 +161,8 @@ impl Within<'_, '_> {
         }
         let mut read = union(e, &operands);
         while read.len() > self.most {
-            let Some(widest) = (0..operands.len()).max_by_key(|&k| operands[k].1.len()) else { break };
+            let storable = (0..operands.len()).filter(|&k| !operands[k].0.has_registers());
+            let Some(widest) = storable.max_by_key(|&k| operands[k].1.len()) else { break };
             let wide = operands[widest].1.len();
             // The path of the operand, not of the whole.
             let path = match (e.kind(), widest) {
@@ -180,6 +180,24 @@ impl Within<'_, '_> {
         }
         let out = (e.with_operands(operands.into_iter().map(|(e, _)| e)), Rc::new(read));
         self.memo.insert(key, out.clone());
+        out
+    }
+
+    /// The expression; what is `widest` of it is stored.
+    fn whole(&mut self, e: &Expr, widest: Digest) -> Expr {
+        if e.digest() == widest {
+            return self.stored(e, &Path::Always);
+        }
+        if !e.has_registers() {
+            return e.clone();
+        }
+        let key = (e.digest(), None);
+        if let Some((known, _)) = self.memo.get(&key) {
+            return known.clone();
+        }
+        let operands: Vec<Expr> = e.operands().map(|operand| self.whole(operand, widest)).collect();
+        let out = e.with_operands(operands.into_iter());
+        self.memo.insert(key, (out.clone(), Rc::default()));
         out
     }
 
@@ -219,6 +237,18 @@ impl Within<'_, '_> {
     }
 }
 
+/// Adds the expressions that can be stored as a whole: those without registers, and those within the others that also have
+/// no conditions, which may apply in a branch only.
+fn add_storable<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>, seen: &mut DigestSet) {
+    if !e.has_registers() {
+        return out.push(e);
+    }
+    if seen.insert(e.digest()) {
+        let is_plain = |e: &&Expr| e.has_registers() || !e.has_conditions();
+        e.operands().filter(is_plain).for_each(|e| add_storable(e, out, seen));
+    }
+}
+
 /// The arrays that the operation reads with these operands.
 fn union(e: &Expr, operands: &[Narrowed]) -> DigestSet {
     let mut out: DigestSet = e.node().map(Node::digest).into_iter().collect();
@@ -236,10 +266,11 @@ mod tests {
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
-    use crate::graph::node::Rows;
+    use crate::graph::node::{RowDomain, Rows};
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::{Int64Repr, PlanOf};
     use crate::graph::primitive::Mark;
+    use crate::graph::recorder::Recorder;
     use crate::graph::{Expr, Extent, Node};
 
     const N: u32 = 1000;
@@ -278,14 +309,18 @@ mod tests {
             Node::recorded(&backend, small, DType::U32, all.clone(), &[], recipe)
         };
         let nodes = [
-            Node::reduce(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
-            Node::row_scan(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
-            Node::scan(&backend, small, all.clone(), sum()).expect(small),
-            Node::sort(&backend, small, all.clone(), sum(), 32),
-            Node::row_sort(&backend, small, rows(), all.clone(), (sum(), 32), 100),
-            Node::top_k(&backend, small, rows(), all.clone(), (sum(), 3), 100).expect(small),
-            Node::histogram(&backend, small, all.clone(), sum(), Extent::known(9)),
-            Node::tile_fold(&backend, small, ReduceOp::Sum, all.clone(), (sum(), 9), sum()).expect(small),
+            Recorder::new(&backend, small)
+                .reduce(ReduceOp::Sum, RowDomain::of(rows(), all.clone(), 1), sum())
+                .expect(small),
+            Recorder::new(&backend, small)
+                .row_scan(ReduceOp::Sum, RowDomain::of(rows(), all.clone(), 1), sum())
+                .expect(small),
+            Recorder::new(&backend, small).scan(all.clone(), sum()).expect(small),
+            Recorder::new(&backend, small).sort(all.clone(), sum(), 32),
+            Recorder::new(&backend, small).row_sort(RowDomain::of(rows(), all.clone(), 1), (sum(), 32), 100),
+            Recorder::new(&backend, small).top_k(RowDomain::of(rows(), all.clone(), 1), (sum(), 3), 100).expect(small),
+            Recorder::new(&backend, small).histogram(all.clone(), sum(), Extent::known(9)),
+            Recorder::new(&backend, small).tile_fold(ReduceOp::Sum, all.clone(), (sum(), 9), sum()).expect(small),
             bitmap(sum().eq(Expr::u32(1))),
             Node::assert(&backend, all.clone(), sum().eq(Expr::u32(1)), Check::new("test", "1")),
             Node::splits(&backend, small, &Extent::known(10), &sum(), &[]).expect(small),

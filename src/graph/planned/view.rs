@@ -87,6 +87,11 @@ impl<'a> SizeView<'a> {
     pub(crate) fn longest_class(self, rows: &Rows<InPlan>) -> u32 {
         row_lengths::class(self.longest(rows))
     }
+
+    /// As [`Self::longest_class`], for a kernel that walks along rows. Its dispatches may depend on the class, plans may not.
+    pub(crate) fn longest_walk(self, rows: &Rows<InPlan>) -> u32 {
+        row_lengths::walk_class(self.longest(rows))
+    }
 }
 
 #[cfg(test)]

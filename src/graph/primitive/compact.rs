@@ -6,7 +6,7 @@ use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Extent, Node};
 
 /// Stream compaction: the values of the kept positions, in order, `inner` numbers each. The node's extent contains the
 /// live count.
@@ -45,25 +45,12 @@ impl Facts for Compact<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The values of the kept positions, `inner` numbers per position, `extent` numbers in total; see [`Compact`].
-    pub(crate) fn compact(
-        backend: &BackendRef,
-        name: &'static str,
-        bitmap: &RankBitmap,
-        (value, inner): (Expr, u32),
-        extent: Extent,
-    ) -> Self {
+    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
         let dtype = value.dtype();
         let (bitmap, count) = (bitmap.node().clone(), bitmap.count().clone());
-        Self::recorded(backend, name, dtype, extent, &[], Recipe::Compact(Compact { bitmap, value, count, inner }))
-    }
-}
-
-impl Recorder<'_> {
-    /// See [`Node::compact`].
-    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
-        Node::compact(self.backend, self.op, bitmap, (value, inner), extent)
+        self.recorded(dtype, extent, &[], Recipe::Compact(Compact { bitmap, value, count, inner }))
     }
 
     /// The positions that are kept, of which there are `extent`.

@@ -3,8 +3,9 @@
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Extent, Node};
 
 /// Histogram of u32 keys: `out[b]` is the number of positions below `count` whose key is `b`. Keys that are not below
 /// the capacity of the output are not counted. Counts are integers, so their order does not matter.
@@ -35,10 +36,10 @@ impl Facts for Histogram<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The number of positions below `count` with each key, for the keys below `bins`; see [`Histogram`].
-    pub(crate) fn histogram(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bins: Extent) -> Self {
+    pub(crate) fn histogram(self, count: Extent, key: Expr, bins: Extent) -> Node {
         debug_assert_eq!(key.dtype(), DType::U32, "bug: a key of another type");
-        Self::recorded(backend, op, DType::U32, bins, &[], Recipe::Histogram(Histogram { key, count }))
+        self.recorded(DType::U32, bins, &[], Recipe::Histogram(Histogram { key, count }))
     }
 }

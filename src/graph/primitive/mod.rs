@@ -11,6 +11,7 @@ mod rows;
 pub(crate) use facts::{Evaluation, Facts};
 pub(crate) use positions::Positions;
 pub(crate) use rows::{RowDomain, Rows};
+pub(crate) use scan_rows::{Stage, StageValue};
 
 use super::Expr;
 use super::handles::Handles;
@@ -58,6 +59,7 @@ mod row_hash;
 mod row_scan;
 mod row_sort;
 mod scan;
+mod scan_rows;
 mod sort;
 pub(crate) mod tile_fold;
 pub(crate) mod top_k;
@@ -70,7 +72,11 @@ macro_rules! recipes {
 
         /// The primitive that computes an array.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-        #[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs"))]
+        #[cfg_attr(
+            feature = "saved",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
+        )]
         pub(crate) enum Recipe<R: Refs = Recorded> {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name<R>),)*
         }
@@ -104,6 +110,7 @@ recipes! { $
     product::Product,
     scan::Scan,
     row_scan::RowScan,
+    scan_rows::ScanRows,
     sort::Sort,
     row_sort::RowSort,
     top_k::TopK,

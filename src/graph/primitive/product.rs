@@ -2,8 +2,9 @@
 
 use super::{Evaluation, Facts, Positions, Recipe, Rows};
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::{BackendRef, Extent, Node};
+use crate::graph::{Extent, Node};
 
 /// Batched matrix product. Batch `g` has `m` times `n` results, row-major from `starts[2]` on; result (i, j) is the sum
 /// of `a(i, l) * b(l, j)` over `l` below `k`, in the canonical order of [`canonical_order::product`]: `l` ascending within
@@ -96,17 +97,11 @@ impl Facts for Product<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// Batched matrix products, `extent` numbers in all; see [`Product`].
-    pub(crate) fn product(
-        backend: &BackendRef,
-        op: &'static str,
-        extent: Extent,
-        product: Product,
-        asserts: &[Self],
-    ) -> Self {
+    pub(crate) fn product(self, extent: Extent, product: Product, asserts: &[Node]) -> Node {
         let dtype = product.operands[0].dtype();
         debug_assert_eq!(dtype, product.operands[1].dtype(), "bug: operands differ");
-        Self::recorded(backend, op, dtype, extent, asserts, Recipe::Product(product))
+        self.recorded(dtype, extent, asserts, Recipe::Product(product))
     }
 }

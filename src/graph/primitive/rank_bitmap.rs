@@ -88,8 +88,9 @@ impl RankBitmap {
     }
 
     /// The inverse of [`Self::rank`]: a function from a rank below the number of kept positions to the kept position of
-    /// that rank, and from that number to some position from the end on. Costs a map over the words, whose result is a quarter of a byte per position, and a search in it per
-    /// rank; a compaction of the positions would take four bytes per kept position.
+    /// that rank, and from that number to some position from the end on. Costs a map over the words, whose result is a
+    /// quarter of a byte per position, and a search in it per rank; a compaction of the positions would take four bytes
+    /// per kept position.
     pub(crate) fn select(&self, rec: Recorder<'_>) -> impl Fn(&Expr) -> Expr {
         let words = self.tiles().mul(TILE_WORDS);
         let (at, last) = (Expr::index(), Expr::size(&words.sub(1)));

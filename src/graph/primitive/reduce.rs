@@ -8,12 +8,13 @@ use crate::graph::canonical_order::BLOCK;
 use crate::graph::expr::ExprKind;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_kernel::in_long_rows;
 use crate::graph::traffic::{StepRun, Traffic, load_bytes};
 use crate::graph::walk::for_each_expr;
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Node};
 
 /// Row reduction: `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j`
 /// ascending. `value` is an expression in the flat position `j * inner + d`.
@@ -80,19 +81,10 @@ impl Reduce<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The reduction of each row; see [`Reduce`].
-    #[track_caller]
-    pub(crate) fn reduce(
-        backend: &BackendRef,
-        name: &'static str,
-        reducer: impl Into<Reducer>,
-        (rows, nrows): (Rows, Extent),
-        nvals: Extent,
-        inner: u32,
-        value: Expr,
-    ) -> Result<Self> {
-        let extent = nrows.times("a row reduction", u64::from(inner))?;
+    pub(crate) fn reduce(self, reducer: impl Into<Reducer>, on: RowDomain, value: Expr) -> Result<Node> {
+        let extent = self.at(on.nrows.times("a row reduction", u64::from(on.inner)))?;
         let dtype = value.dtype();
         let reducer = match reducer.into() {
             Reducer::Op(op @ (ReduceOp::Min | ReduceOp::Max)) if dtype.is_float() => {
@@ -100,7 +92,6 @@ impl Node {
             }
             reducer => reducer,
         };
-        let recipe = Recipe::Reduce(Reduce { reducer, on: RowDomain { rows, nrows, nvals, inner }, value });
-        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
+        Ok(self.recorded(dtype, extent, &[], Recipe::Reduce(Reduce { reducer, on, value })))
     }
 }

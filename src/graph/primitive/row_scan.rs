@@ -1,12 +1,13 @@
 //! Inclusive scans of rows.
 
-use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
+use super::{Evaluation, Facts, Positions, Recipe, RowDomain};
 use crate::error::Result;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Node};
 
 /// Inclusive scan of each row and column: `out[j * inner + d]` is the reduction of `value` over column `d` of the
 /// elements of `j`'s row up to and including `j`. `value` is an expression in the flat position `j * inner + d`.
@@ -45,21 +46,11 @@ impl Facts for RowScan<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The inclusive scan of each row; see [`RowScan`].
-    #[track_caller]
-    pub(crate) fn row_scan(
-        backend: &BackendRef,
-        name: &'static str,
-        op: ReduceOp,
-        (rows, nrows): (Rows, Extent),
-        nvals: Extent,
-        inner: u32,
-        value: Expr,
-    ) -> Result<Self> {
-        let extent = nvals.times("a row scan", u64::from(inner))?;
+    pub(crate) fn row_scan(self, op: ReduceOp, on: RowDomain, value: Expr) -> Result<Node> {
+        let extent = self.at(on.nvals.times("a row scan", u64::from(on.inner)))?;
         let dtype = value.dtype();
-        let recipe = Recipe::RowScan(RowScan { op, on: RowDomain { rows, nrows, nvals, inner }, value });
-        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
+        Ok(self.recorded(dtype, extent, &[], Recipe::RowScan(RowScan { op, on, value })))
     }
 }

@@ -1,12 +1,13 @@
 //! Sorts of rows.
 
-use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
+use super::{Evaluation, Facts, Positions, Recipe, RowDomain};
 use crate::dtype::DType;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::class;
 use crate::graph::traffic::{StepRun, Traffic};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Node};
 
 /// Stable argsort of u32 keys within each row: `out[k]` is the source position of the element at position `k` of the
 /// sorted rows.
@@ -52,19 +53,10 @@ impl Facts for RowSort<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// Stable argsort of keys within each row of at most `longest` elements; see [`RowSort`].
-    pub(crate) fn row_sort(
-        backend: &BackendRef,
-        op: &'static str,
-        (rows, nrows): (Rows, Extent),
-        nvals: Extent,
-        (key, bits): (Expr, u32),
-        longest: u32,
-    ) -> Self {
-        let extent = nvals.clone();
-        let longest = rows.longest(class(longest));
-        let on = RowDomain { rows, nrows, nvals, inner: 1 };
-        Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort(RowSort { on, key, bits, longest }))
+    pub(crate) fn row_sort(self, on: RowDomain, (key, bits): (Expr, u32), longest: u32) -> Node {
+        let (extent, longest) = (on.nvals.clone(), on.rows.longest(class(longest)));
+        self.recorded(DType::U32, extent, &[], Recipe::RowSort(RowSort { on, key, bits, longest }))
     }
 }

@@ -48,7 +48,7 @@ impl Rows {
     }
 
     /// Upper bound of the row lengths, as far as the host knows.
-    pub(super) fn known_longest(&self) -> u32 {
+    pub(crate) fn known_longest(&self) -> u32 {
         match self {
             Self::Splits(node) => node.known_lengths().longest,
             Self::Uniform(len) => len.capacity(),
@@ -70,6 +70,14 @@ impl<R: Handles> Rows<R> {
         match self {
             Self::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
             Self::Uniform(len) => Expr::size(len),
+        }
+    }
+
+    /// Element `offset` of row `row`. The offset must lie within the row wherever the value is used.
+    pub(crate) fn within(&self, row: Expr<R>, offset: Expr<R>) -> Expr<R> {
+        match self {
+            Self::Splits(node) => Expr::within(node, row, offset),
+            Self::Uniform(len) => row.mul(Expr::size(len)).add(offset),
         }
     }
 
@@ -98,6 +106,14 @@ pub(crate) struct RowDomain<R: Refs = Recorded> {
     pub(crate) nvals: R::Extent,
     /// Numbers per element: the inner width.
     pub(crate) inner: u32,
+}
+
+#[cfg(test)]
+impl RowDomain {
+    /// The rows, their number and that of their elements, of `inner` numbers each.
+    pub(crate) fn of((rows, nrows): (Rows, crate::graph::Extent), nvals: crate::graph::Extent, inner: u32) -> Self {
+        Self { rows, nrows, nvals, inner }
+    }
 }
 
 impl<R: Refs> RowDomain<R> {

@@ -4,9 +4,10 @@ use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic, WORD, keeps_elements};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Extent, Node};
 
 /// Exclusive prefix sum, u32: `out[i]` is the sum of `value` at positions below `i`. The output has one entry more than
 /// `count`; entries beyond repeat the total.
@@ -40,14 +41,15 @@ impl Facts for Scan<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// Exclusive prefix sums, with the total at the end; see [`Scan`].
-    #[track_caller]
-    pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
-        let extent = count.plus("an exclusive scan", &Extent::known(1))?;
-        Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan(Scan { value, count })))
+    pub(crate) fn scan(self, count: Extent, value: Expr) -> Result<Node> {
+        let extent = self.at(count.plus("an exclusive scan", &Extent::known(1)))?;
+        Ok(self.recorded(DType::U32, extent, &[], Recipe::Scan(Scan { value, count })))
     }
+}
 
+impl Node {
     /// The summands of an unevaluated scan; `None` if they have conditions.
     pub(crate) fn summed(&self) -> Option<Expr> {
         match self.recipe().as_deref() {

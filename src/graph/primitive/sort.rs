@@ -3,9 +3,10 @@
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Extent, Node};
 
 /// Stable argsort of u32 keys: `out[k]` is the position of the k-th smallest key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,9 +40,9 @@ impl Facts for Sort<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// Stable argsort of keys; see [`Sort`].
-    pub(crate) fn sort(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bits: u32) -> Self {
-        Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort(Sort { key, count, bits }))
+    pub(crate) fn sort(self, count: Extent, key: Expr, bits: u32) -> Node {
+        self.recorded(DType::U32, count.clone(), &[], Recipe::Sort(Sort { key, count, bits }))
     }
 }

@@ -9,8 +9,9 @@ use super::{Evaluation, Facts, Positions, Recipe};
 use crate::error::Result;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Extent, Node};
 
 /// Positions per tile. As many as a tile of a scan or a sort has, so that it fits the same binding windows.
 pub(crate) const TILE: u32 = 2048;
@@ -60,24 +61,16 @@ impl Facts for TileFold<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The folds of `value` by `key` within tiles; see [`TileFold`].
     ///
     /// # Errors
     /// 2^32 - 1 results or more.
-    #[track_caller]
-    pub(crate) fn tile_fold(
-        backend: &BackendRef,
-        name: &'static str,
-        op: ReduceOp,
-        count: Extent,
-        (key, slots): (Expr, u32),
-        value: Expr,
-    ) -> Result<Self> {
+    pub(crate) fn tile_fold(self, op: ReduceOp, count: Extent, (key, slots): (Expr, u32), value: Expr) -> Result<Node> {
         debug_assert!(slots <= MAX_SLOTS, "bug: {slots} slots");
-        let extent = tiles(&count)?.times("folds of tiles", u64::from(slots))?;
+        let extent = self.at(tiles(&count).and_then(|tiles| tiles.times("folds of tiles", u64::from(slots))))?;
         let dtype = value.dtype();
         let recipe = Recipe::TileFold(TileFold { op, key, value, count, slots });
-        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
+        Ok(self.recorded(dtype, extent, &[], recipe))
     }
 }

@@ -1,13 +1,14 @@
 //! Selections from rows.
 
-use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
+use super::{Evaluation, Facts, Positions, Recipe, RowDomain};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::class;
 use crate::graph::traffic::{StepRun, Traffic};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Node};
 
 /// The largest number of elements that a selection takes from a row; more are taken from a sort.
 pub(crate) const MAX_K: u32 = 16;
@@ -52,24 +53,15 @@ impl Facts for TopK<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The positions of the `k` smallest keys of each row of at most `longest` elements; see [`TopK`].
     ///
     /// # Errors
     /// 2^32 - 1 results or more.
-    #[track_caller]
-    pub(crate) fn top_k(
-        backend: &BackendRef,
-        op: &'static str,
-        (rows, nrows): (Rows, Extent),
-        nvals: Extent,
-        (key, k): (Expr, u32),
-        longest: u32,
-    ) -> Result<Self> {
+    pub(crate) fn top_k(self, on: RowDomain, (key, k): (Expr, u32), longest: u32) -> Result<Node> {
         debug_assert!((1..=MAX_K).contains(&k), "bug: a selection of {k}");
-        let extent = nrows.times("a selection of each row", u64::from(k))?;
-        let longest = rows.longest(class(longest));
-        let on = RowDomain { rows, nrows, nvals, inner: 1 };
-        Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::TopK(TopK { on, key, k, longest })))
+        let extent = self.at(on.nrows.times("a selection of each row", u64::from(k)))?;
+        let longest = on.rows.longest(class(longest));
+        Ok(self.recorded(DType::U32, extent, &[], Recipe::TopK(TopK { on, key, k, longest })))
     }
 }

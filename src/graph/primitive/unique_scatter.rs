@@ -3,8 +3,9 @@
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::{BackendRef, Expr, Extent, Node};
+use crate::graph::{Expr, Extent, Node};
 
 /// Unique scatter: `out[at(i)]` is `value(i)`, for the positions `i` below `count`. Elements that no position writes are
 /// 0, and indices that are not below the capacity of the output write nothing. No two positions may write one element,
@@ -38,17 +39,11 @@ impl Facts for UniqueScatter<InPlan> {
     }
 }
 
-impl Node {
+impl Recorder<'_> {
     /// The values of `count` positions at their indices; see [`UniqueScatter`].
-    pub(crate) fn unique_scatter(
-        backend: &BackendRef,
-        op: &'static str,
-        count: Extent,
-        (at, value): (Expr, Expr),
-        extent: Extent,
-    ) -> Self {
+    pub(crate) fn unique_scatter(self, count: Extent, (at, value): (Expr, Expr), extent: Extent) -> Node {
         debug_assert_eq!(at.dtype(), DType::U32, "bug: an index of another type");
         let dtype = value.dtype();
-        Self::recorded(backend, op, dtype, extent, &[], Recipe::UniqueScatter(UniqueScatter { at, value, count }))
+        self.recorded(dtype, extent, &[], Recipe::UniqueScatter(UniqueScatter { at, value, count }))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::error::{Error, Result, caller};
 use crate::graph::digest::DigestMap;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Stored};
@@ -60,6 +60,9 @@ pub(crate) fn trace(nodes: &[Node]) -> Result<(Program, Bindings)> {
     let mut t = Tracer::new();
     t.outputs(nodes);
     t.define_arrays();
+    if t.reads_states {
+        return Err(Error::argument("scan_rows", "a state has no value: the step is recorded once, for all elements"));
+    }
     if t.is_traced { Err(Error::Traced { op: "a read", location: caller() }) } else { Ok(t.finished()) }
 }
 
@@ -124,6 +127,8 @@ struct Tracer {
     sizes: DigestMap<SizeId>,
     /// Whether the program depends on an input without a value.
     is_traced: bool,
+    /// Whether the program reads the states of a step that is being recorded.
+    reads_states: bool,
     /// Whether the counts of stored arrays stay on the device.
     leaves_counts: bool,
 }
@@ -315,6 +320,7 @@ impl Tracer {
 
     /// Adds an expression whose operands are numbered, except scalar parameters, which are numbered at each use.
     fn define(&mut self, e: &Expr) -> ExprId {
+        self.reads_states |= matches!(e.kind(), ExprKind::Register(register, _) if register.scan != 0);
         let kind = e.kind().map(self);
         let id = ExprId(self.program.exprs.len() as u32);
         self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });

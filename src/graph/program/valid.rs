@@ -1,5 +1,7 @@
 //! The rules that a program keeps: those of every recording, checked where a program comes from a file.
 
+mod recurrence;
+
 use std::collections::HashSet;
 
 use super::order::Item;
@@ -35,6 +37,7 @@ impl Program {
         self.check_references(checks, bounds)?;
         let order = self.order(bounds).map_err(|item| format!("{item:?} refers to itself"))?;
         self.check_heights(&order, bounds)?;
+        self.check_registers()?;
         (0u32..)
             .zip(&self.exprs)
             .try_for_each(|(k, def)| self.check_expr(def).map_err(|fault| format!("expression {k}: {fault}")))?;
@@ -204,6 +207,7 @@ impl Program {
             K::Scalar(s) => gives(s.dtype()),
             K::Param(p) => gives(self.scalars[p.0 as usize].dtype),
             K::Load(a, at) => self.is("an index", *at, DType::U32).and(gives(self.dtype(*a)?)),
+            K::Register(_, at) => self.is("an index", *at, DType::U32),
             K::RowOf(a, at) => {
                 self.holds_positions(*a).and(self.is("a position", *at, DType::U32)).and(gives(DType::U32))
             }
@@ -285,6 +289,7 @@ impl Program {
                 self.check_rows(&p.on)?;
                 number(&p.value)
             }
+            Recipe::ScanRows(p) => self.check_rows(&p.on).and_then(|()| self.recurrence_dtype(p)),
             Recipe::Sort(p) => {
                 holds(p.bits <= 32, || format!("keys of {} bits", p.bits))?;
                 self.is("a key", p.key, word).map(|()| word)

@@ -169,10 +169,11 @@ mod tests {
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
-    use crate::graph::node::{Recipe, Rows};
+    use crate::graph::node::{Recipe, RowDomain, Rows};
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::PlanOf;
     use crate::graph::primitive::Reduce;
+    use crate::graph::recorder::Recorder;
     use crate::graph::{Expr, Extent, Node};
 
     const ROWS: u32 = 4;
@@ -192,7 +193,9 @@ mod tests {
         };
         let value = Expr::load(&values, Expr::index());
         let rows = (Rows::Splits(splits), nrows);
-        Node::reduce(backend, "sums", ReduceOp::Sum, rows, Extent::known(6), 1, value).expect("small")
+        Recorder::new(backend, "sums")
+            .reduce(ReduceOp::Sum, RowDomain::of(rows, Extent::known(6), 1), value)
+            .expect("small")
     }
 
     fn steps(roots: &[Node]) -> usize {
@@ -262,7 +265,11 @@ mod tests {
             panic!("no reduction")
         };
         let rows = || (on.rows.clone(), on.nrows.clone());
-        let greatest = Node::reduce(device.backend(), "max", ReduceOp::Max, rows(), Extent::known(6), 1, value);
+        let greatest = Recorder::new(device.backend(), "max").reduce(
+            ReduceOp::Max,
+            RowDomain::of(rows(), Extent::known(6), 1),
+            value,
+        );
         let greatest = greatest.expect("small");
         let own = |n: &Node| Expr::load(n, Expr::index());
         assert_eq!(steps(&[map(&sums, own(&sums).add(own(&greatest)))]), 2, "the row kernel, and the map");

@@ -38,6 +38,7 @@
 mod construct;
 mod count;
 mod exact;
+mod factors;
 pub(in crate::graph) mod fold;
 mod op;
 mod recorded;
@@ -50,6 +51,7 @@ use std::sync::Arc;
 
 pub(crate) use super::Size;
 pub(crate) use count::DeviceCount;
+pub(crate) use factors::Factors;
 pub(crate) use op::SizeOp;
 pub(in crate::graph) use op::size_operations;
 pub(crate) use recorded::RecordedSize;

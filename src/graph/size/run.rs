@@ -56,7 +56,7 @@ impl RunTable {
     /// classes of their rows.
     pub(crate) fn signature(&self) -> impl Iterator<Item = u32> {
         let sizes = (0..self.sizes.len()).map(|k| self.value(k));
-        let input = |RunInput { len, lengths }: &RunInput| [*len, row_lengths::class(lengths.longest)];
+        let input = |RunInput { len, lengths }: &RunInput| [*len, row_lengths::walk_class(lengths.longest)];
         sizes.chain(self.inputs.iter().flatten().flat_map(input))
     }
 }

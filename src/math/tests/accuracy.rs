@@ -3,6 +3,7 @@
 use std::ops::Div;
 
 use super::super::{divide, f32_binary, f32_unary, f32_unary_slice, f64_binary, f64_unary, round};
+use super::special;
 use super::values::{ACOSH, ASINH, ATANH, ERF, SIGMOID, SINH, SOFTPLUS, TAN, TANH};
 use super::{MathFn, edges_f32, pairs_f32, pairs_f64, singles_f64};
 
@@ -111,6 +112,15 @@ fn reference(f: MathFn) -> Option<Unary> {
         MathFn::Rsqrt => |x| x.sqrt().recip(),
         _ => return None,
     })
+}
+
+/// Functions of two operands and exact functions have tests of their own.
+#[test]
+fn every_function_is_compared_with_a_reference() {
+    let is_special = |f: MathFn| special::VALUES.iter().any(|&(other, _)| other == f);
+    for f in MathFn::ALL.into_iter().filter(|f| !f.is_binary() && documented(*f) > 0.5) {
+        assert!(reference(f).is_some() || is_special(f), "{} has no reference", f.name());
+    }
 }
 
 #[test]

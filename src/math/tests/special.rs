@@ -3,19 +3,20 @@
 use super::super::{f32_unary, f64_unary};
 use super::accuracy::{documented, ulps_f32};
 use super::special_values::{
-    BESSEL_I0, BESSEL_I0E, BESSEL_I1, BESSEL_I1E, DIGAMMA, ERFC, ERFCINV, ERFINV, LGAMMA, NDTRI,
+    BESSEL_I0, BESSEL_I0E, BESSEL_I1, BESSEL_I1E, DIGAMMA, ERFC, ERFCINV, ERFINV, LGAMMA, NDTRI, TRIGAMMA,
 };
 use super::{MathFn, edges_f32};
 
-type Values = &'static [(f64, f64, f64)];
+pub(super) type Values = &'static [(f64, f64, f64)];
 
-const VALUES: [(MathFn, Values); 10] = [
+pub(super) const VALUES: &[(MathFn, Values)] = &[
     (MathFn::Erfc, &ERFC),
     (MathFn::Erfinv, &ERFINV),
     (MathFn::Erfcinv, &ERFCINV),
     (MathFn::Ndtri, &NDTRI),
     (MathFn::Lgamma, &LGAMMA),
     (MathFn::Digamma, &DIGAMMA),
+    (MathFn::Trigamma, &TRIGAMMA),
     (MathFn::BesselI0, &BESSEL_I0),
     (MathFn::BesselI0e, &BESSEL_I0E),
     (MathFn::BesselI1, &BESSEL_I1),
@@ -30,7 +31,7 @@ fn last_place(y: f64) -> f64 {
 
 #[test]
 fn doubles_agree_with_long_computations() {
-    for (f, values) in VALUES {
+    for &(f, values) in VALUES {
         let mut worst = (0.0, 0.0);
         for &(x, y, rest) in values {
             let found = f64_unary(f)(x);
@@ -50,7 +51,7 @@ fn floats_agree_with_doubles() {
     // Near zeros and poles of the gamma function.
     x.extend((-8..9).flat_map(|n| (0..200).map(move |k| n as f32 + (k - 100) as f32 * 1.3e-6)));
     x.extend((0..2000).map(|k| 1.461_632_1 + (k - 1000) as f32 * 1.2e-7));
-    for (f, _) in VALUES {
+    for &(f, _) in VALUES {
         let (own, truth) = (f32_unary(f), f64_unary(f));
         let reflected = |x: f32| x < 0.0 && matches!(f, MathFn::Lgamma | MathFn::Digamma);
         let error = |x: f32| {
@@ -135,6 +136,7 @@ fn ends_of_domains() {
         ],
     );
     ends(MathFn::Digamma, &[(0.0, nan), (-0.0, nan), (-1.0, nan), (-1e30, nan), (inf, inf), (-inf, nan), (nan, nan)]);
+    ends(MathFn::Trigamma, &[(0.0, inf), (-0.0, inf), (-1.0, inf), (-1e30, inf), (inf, 0.0), (-inf, nan), (nan, nan)]);
     let edge = [(0.0, 1.0), (-0.0, 1.0), (nan, nan)];
     ends(MathFn::BesselI0, &edge);
     ends(MathFn::BesselI0, &[(inf, nan), (-inf, nan), (1000.0, inf), (-1000.0, inf), (1e30, inf)]);

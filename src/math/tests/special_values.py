@@ -6,7 +6,7 @@ Usage: python3 src/math/tests/special_values.py | rustfmt --edition 2024 --confi
 """
 import random
 
-from mpmath import besseli, digamma, erfc, erfinv, exp, frexp, isfinite, ldexp, log, loggamma, mp, mpf, nint, pi, sqrt
+from mpmath import besseli, digamma, erfc, erfinv, exp, frexp, isfinite, ldexp, log, loggamma, mp, mpf, nint, pi, psi, sqrt
 
 mp.dps = 60
 random.seed(7)
@@ -70,3 +70,5 @@ row("bessel_i0", lambda x: besseli(0, x), xs + times(5, lambda: U(100, 713)) + [
 row("bessel_i0e", lambda x: exp(-abs(x)) * besseli(0, x), xs + times(5, lambda: U(100, 1900)) + [1e-10, 0.0])
 row("bessel_i1", lambda x: besseli(1, x), xs + times(5, lambda: U(100, 713)) + [713.9, 1e-10, 1e-300])
 row("bessel_i1e", lambda x: exp(-abs(x)) * besseli(1, x), xs + times(5, lambda: U(100, 1900)) + [1e-10, 1e-300])
+row("trigamma", lambda x: psi(1, x), times(40, lambda: U(0, 5)) + times(15, lambda: U(5, 100)) + times(15, lambda: power(-150, 300))
+    + times(30, lambda: U(-6, 0)) + [s * power(-15, -1) - n for n in (1, 2) for s in (1, -1) for _ in range(4)] + [0.5, 1.0, 2.0, 3.0, 2.9999, -0.5, -1.5])

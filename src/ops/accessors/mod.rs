@@ -87,7 +87,7 @@ operations! {
     fn row_splits(&self) -> i64;
     alias "offsets";
     tensorflow "tf.RaggedTensor.row_splits";
-    gradient none "integers";
+    gradient none "the result holds offsets of rows";
     row none "the partitions are those of all rows";
 
     /// Start of each row of the outermost dimension, counted in values.
@@ -108,7 +108,7 @@ operations! {
     /// ```
     fn row_starts(&self) -> i64;
     tensorflow "tf.RaggedTensor.row_starts";
-    gradient none "integers";
+    gradient none "the result holds offsets of rows";
     row none "the partitions are those of all rows";
 
     /// End of each row of the outermost dimension, counted in values.
@@ -129,7 +129,7 @@ operations! {
     /// ```
     fn row_limits(&self) -> i64;
     tensorflow "tf.RaggedTensor.row_limits";
-    gradient none "integers";
+    gradient none "the result holds offsets of rows";
     row none "the partitions are those of all rows";
 
     /// Index of the row that holds each value of the outermost dimension.
@@ -151,7 +151,7 @@ operations! {
     fn value_rowids(&self) -> i64;
     alias "segment_ids";
     tensorflow "tf.RaggedTensor.value_rowids";
-    gradient none "integers";
+    gradient none "the result holds numbers of rows";
     row none "the partitions are those of all rows";
 
     /// Length of each row of dimension `axis`, in elements.
@@ -178,7 +178,7 @@ operations! {
     tensorflow "tf.RaggedTensor.row_lengths";
     awkward "ak.num";
     polars "list.len";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row hand;
 
     /// Replaces the values of the rows: the outermost partition over `values`.

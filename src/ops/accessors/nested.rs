@@ -29,7 +29,7 @@ operations! {
     /// ```
     fn nested_row_splits(&self) -> [i64];
     tensorflow "tf.RaggedTensor.nested_row_splits";
-    gradient none "integers";
+    gradient none "the result holds offsets of rows";
     row none "the partitions are those of all rows";
 
     /// Row lengths of every partition, outermost first.
@@ -51,7 +51,7 @@ operations! {
     /// ```
     fn nested_row_lengths(&self) -> [i64];
     tensorflow "tf.RaggedTensor.nested_row_lengths";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row none "the partitions are those of all rows";
 
     /// Index of the row that holds each value, of every partition, outermost first.
@@ -73,7 +73,7 @@ operations! {
     /// ```
     fn nested_value_rowids(&self) -> [i64];
     tensorflow "tf.RaggedTensor.nested_value_rowids";
-    gradient none "integers";
+    gradient none "the result holds numbers of rows";
     row none "the partitions are those of all rows";
 }
 

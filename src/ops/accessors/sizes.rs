@@ -41,7 +41,7 @@ operations! {
     alias "len", "height";
     tensorflow "tf.RaggedTensor.nrows";
     polars "Expr.len";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row none "`size` and `row_lengths` count within the row";
 
     /// Number of values, inner dimensions included.
@@ -64,7 +64,7 @@ operations! {
     alias "numel", "count";
     tensorflow "tf.size";
     awkward "ak.count";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row hand;
 
     /// Shape of the smallest dense tensor that holds all values.
@@ -87,7 +87,7 @@ operations! {
     fn bounding_shape(&self) -> i64;
     alias "max_length";
     tensorflow "tf.RaggedTensor.bounding_shape";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row none "`size` and `row_lengths` count within the row";
 
     /// Sizes of the given axes in the smallest dense tensor that holds all values.
@@ -109,7 +109,7 @@ operations! {
     /// ```
     fn bounding_shape_of(&self, axes: impl IntoAxes as axes) -> i64;
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row none "`size` and `row_lengths` count within the row";
 
     /// Size of one axis in the smallest dense tensor that holds all values.
@@ -131,7 +131,7 @@ operations! {
     fn bounding_size(&self, axis: impl Integer as axis) -> i64;
     alias "max_length";
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row none "`size` and `row_lengths` count within the row";
 }
 

@@ -53,7 +53,7 @@ operations! {
     alias "value_counts";
     tensorflow "tf.math.bincount";
     waits "for the largest value, unless the number of bins is given";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row hand;
 
     /// The sum of the weights of the occurrences of each of the integers from 0 on.

@@ -53,7 +53,7 @@ operations! {
     alias "hist";
     tensorflow "tf.histogram_fixed_width";
     polars "Expr.hist";
-    gradient none "integers";
+    gradient none "the result holds counts";
     row hand;
 
     /// The bin of each value among several bins of equal width, or -1 for a value in none.
@@ -85,7 +85,7 @@ operations! {
     alias "digitize", "bucketize";
     tensorflow "tf.histogram_fixed_width_bins";
     polars "Expr.cut";
-    gradient none "integers";
+    gradient none "the result holds positions";
 }
 
 #[track_caller]

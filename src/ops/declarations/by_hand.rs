@@ -99,7 +99,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of rows, each given by its row splits, outermost first.
-    fn from_nested_row_splits<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_splits<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits";
     gradient yes;
     tensor hand;
@@ -107,7 +109,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of rows, each given by its row lengths, outermost first.
-    fn from_nested_row_lengths<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_lengths<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths";
     gradient yes;
     tensor hand;
@@ -116,7 +120,9 @@ operations! {
 
     /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, each with a number of rows
     /// where given ([`with_nrows`](crate::opt::with_nrows)).
-    fn from_nested_value_rowids<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    fn from_nested_value_rowids<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids";
     gradient yes;
     tensor hand;
@@ -179,7 +185,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of row splits, outermost first, without checks of the splits.
-    fn from_nested_row_splits_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_splits_unchecked<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits(validate=False)";
     gradient yes;
     tensor hand;
@@ -187,7 +195,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of row lengths, outermost first, without checks of the lengths.
-    fn from_nested_row_lengths_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_lengths_unchecked<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths(validate=False)";
     gradient yes;
     tensor hand;
@@ -195,7 +205,9 @@ operations! {
     row none "it makes a tensor";
 
     /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids.
-    fn from_nested_value_rowids_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    fn from_nested_value_rowids_unchecked<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids(validate=False)";
     gradient yes;
     tensor hand;
@@ -254,64 +266,6 @@ operations! {
 }
 
 operations! {
-    /// Functions of your own.
-    const FUNCTIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
-
-    /// Multiplies every element by one number; integers wrap.
-    fn scalar_mul(&self, factor: impl Number) -> T;
-    tensorflow "tf.math.scalar_mul";
-    polars "Expr.mul";
-    gradient yes;
-    tensor none "`multiply` does the same";
-    typed hand;
-    row none "`multiply` does the same";
-
-    /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this tensor.
-    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
-    tensorflow "tf.ragged.map_flat_values";
-    awkward "ak.transform";
-    gradient yes;
-    tensor hand;
-    typed hand;
-    row none "flat values span rows";
-
-    /// Applies `function` to the flat values of several tensors of the same partitions, and places the result under
-    /// these.
-    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> {function};
-    tensorflow "tf.ragged.map_flat_values";
-    gradient yes;
-    tensor hand;
-    typed none "the tensors may have several element types";
-    row none "flat values span rows";
-
-    /// Applies a function of the user to every element; the shape stays.
-    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> {function};
-    tensorflow "tf.vectorized_map";
-    polars "Expr.map_elements";
-    gradient none "the derivative of the function is unknown";
-    tensor hand;
-    typed hand;
-    row hand;
-
-    /// Applies `function` to each row and stacks the results.
-    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> {function};
-    tensorflow "tf.map_fn";
-    polars "list.eval";
-    gradient yes;
-    tensor hand;
-    typed hand;
-    row hand;
-
-    /// Applies `function` to the rows of several tensors that have equally many, and stacks the results.
-    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> {function};
-    tensorflow "tf.map_fn";
-    gradient yes;
-    tensor hand;
-    typed none "the tensors may have several element types";
-    row none "rows of rows are not supported";
-}
-
-operations! {
     /// Repetition.
     const REPEATING: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
@@ -332,7 +286,7 @@ operations! {
     fn bincount_sparse(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> = ..) -> (Sparse<i32>);
     tensorflow "tf.sparse.bincount";
     waits "for the number of bins, unless it is given";
-    gradient none "integers";
+    gradient none "the result holds counts";
     tensor hand;
     typed hand;
     row none "a sparse tensor is one of all rows";
@@ -345,7 +299,7 @@ operations! {
     /// The crosses of the inputs as strings: for each row, every combination of a value of each input, joined by `_X_`.
     fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Str;
     tensorflow "tf.ragged.cross";
-    gradient none "strings";
+    gradient none "the result holds strings";
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
@@ -353,7 +307,7 @@ operations! {
     /// The hashes of the crosses of the inputs, modulo the number of buckets.
     fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> i64;
     tensorflow "tf.ragged.cross_hashed";
-    gradient none "integers";
+    gradient none "the result holds hashes";
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
@@ -384,4 +338,19 @@ operations! {
     tensor none "the strings determine the dtype";
     typed hand;
     row none "it makes a tensor";
+}
+
+operations! {
+    /// Groups by key.
+    const GROUPING: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// Groups the elements of each row by one or several keys: the distinct keys in ascending order, and the elements of
+    /// each.
+    fn group_by_key<'a>(&self, keys: impl GroupKeys<'a>) -> ({keys}, T);
+    alias "groupby", "group_by", "unique of several columns";
+    polars "DataFrame.group_by";
+    gradient yes;
+    tensor hand;
+    typed hand;
+    row hand;
 }

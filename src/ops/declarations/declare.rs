@@ -26,9 +26,9 @@
 //! `=` stands the value that is usual in languages with default arguments; it compiles as the argument.
 //!
 //! The result is the element type of a tensor; several of them in parentheses or, for a list of tensors, one in brackets;
-//! `{dtype}` is the dtype that the argument `dtype` is or has. Types of several tokens are written in parentheses:
-//! `(T::Mean)`, and `(Sparse<T>)` or `(Sparse {dtype})`, `(Lod<T>)` for a sparse tensor and sequences; `Records` are a
-//! structured tensor.
+//! `{dtype}` is the dtype that the argument `dtype` is, has or chooses. Types of several tokens are written in
+//! parentheses: `(T::Mean)`, and `(Sparse<T>)` or `(Sparse {dtype})`, `(Lod<T>)` or `(Lod {dtype})` for a sparse tensor
+//! and sequences; `Records` are a structured tensor.
 //!
 //! Beside `on RaggedTensor<…>`, `on SparseTensor` (or another [`Owner`](crate::operation::Owner)) declares operations of
 //! that type, whose methods are written by hand; these have no lines `tensor`, `typed` and `row`.
@@ -41,7 +41,7 @@
 //! | `tensorflow "tf.math.reduce_sum";` `awkward "ak.sum";` `polars "list.sum";` | names elsewhere |
 //! | `waits "where only the device knows …";` | when recording waits for a size |
 //! | `host "floats";` | what is computed on the host, since no kernel computes it |
-//! | `gradient yes;` or `gradient none "integers";` | gradient, or why there is none |
+//! | `gradient yes;` or `gradient none "the result holds bools";` | gradient, or why there is none |
 //! | `feature "regex";` | the feature that has the operation |
 //! | `tensor hand;` `typed hand;` `row hand;` | the method of that type is written by hand |
 //! | `tensor none "…";` `typed none "…";` `row none "the number of rows changes";` | why that type does not have it |
@@ -317,9 +317,11 @@ macro_rules! operations {
         $crate::operation::Results::Two($crate::ops::operations!(@of $a), $crate::ops::operations!(@of $b))
     };
     (@results $a:tt) => { $crate::operation::Results::One($crate::ops::operations!(@of $a)) };
-    (@of {$argument:ident}) => { $crate::operation::ResultTensor::of_argument(stringify!($argument)) };
-    (@of (Sparse {$argument:ident})) => {
-        $crate::operation::ResultTensor::sparse_of_argument(stringify!($argument))
+    (@of {$argument:ident}) => { $crate::ops::operations!(@of_argument Tensor $argument) };
+    (@of (Sparse {$argument:ident})) => { $crate::ops::operations!(@of_argument SparseTensor $argument) };
+    (@of (Lod {$argument:ident})) => { $crate::ops::operations!(@of_argument LodTensor $argument) };
+    (@of_argument $kind:ident $argument:ident) => {
+        $crate::operation::ResultTensor::of_argument($crate::operation::ResultKind::$kind, stringify!($argument))
     };
     (@of ($a:ty)) => { $crate::operation::ResultTensor::new(stringify!($a)) };
     (@of $a:tt) => { $crate::operation::ResultTensor::new(stringify!($a)) };

@@ -4,6 +4,7 @@ pub(super) mod beside_sparse;
 pub(super) mod by_hand;
 pub(super) mod declare;
 pub(super) mod declared;
+pub(super) mod functions;
 pub(super) mod of_records;
 pub(super) mod of_sequences;
 pub(super) mod of_sparse;

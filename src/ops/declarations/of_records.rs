@@ -41,8 +41,8 @@ operations! {
     gradient none "it takes no tensor";
     feature "json";
 
-    /// Records, with [`JsonOptions`](crate::JsonOptions): a schema, default values in place of nulls and missing fields,
-    /// records that do not fit left out.
+    /// Records, with [`JsonOptions`](crate::JsonOptions): from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
     fn from_serialize_with(value: &(impl Serialize + ?Sized), options: &JsonOptions, device: &Device) -> Records;
     tensorflow "tf.experimental.StructuredTensor.from_pyval(pyval, typespec)";
     gradient none "it takes no tensor";
@@ -114,20 +114,20 @@ operations! {
     /// Number of records of the outermost dimension, as an i64 scalar; none for a single record.
     fn nrows(&self) -> i64;
     tensorflow "tf.experimental.StructuredTensor.nrows";
-    gradient none "integers";
+    gradient none "the result holds counts";
 
     /// Number of records in all dimensions, as an i64 scalar.
     fn size(&self) -> i64;
     tensorflow "tf.size";
-    gradient none "integers";
+    gradient none "the result holds counts";
 
     /// A tensor of zeros (false, empty strings) with one element per record.
     fn zeros_like(&self, dtype: DType) -> {dtype};
     tensorflow "tf.zeros_like";
-    gradient none "constants";
+    gradient none "the result does not depend on the values";
 
     /// A tensor of ones (true) with one element per record.
     fn ones_like(&self, dtype: DType) -> {dtype};
     tensorflow "tf.ones_like";
-    gradient none "constants";
+    gradient none "the result does not depend on the values";
 }

@@ -39,11 +39,11 @@ operations! {
 
     /// The lengths of the sequences of a level, as a vector on the device; -1 is the last level.
     fn lengths(&self, level: impl Integer) -> i64;
-    gradient none "integers";
+    gradient none "the result holds counts";
 
     /// The offsets of the sequences of a level, as a vector on the device; -1 is the last level.
     fn offsets(&self, level: impl Integer) -> i64;
-    gradient none "integers";
+    gradient none "the result holds offsets of rows";
 
     /// The outermost sequences, each with the levels below: for one level, dense tensors of the rows of each sequence.
     fn to_list(&self) -> [T];
@@ -89,10 +89,10 @@ operations! {
     /// false for padding, under the levels above.
     fn sequence_mask(&self, maxlen: impl Into<MaxLength>) -> (Lod<bool>);
     waits "for the longest sequence, where `maxlen` is `..` and only the device knows it";
-    gradient none "bools";
+    gradient none "the result holds bools";
 
     /// One row for each sequence of the last level; `pad_value` for an empty one.
-    fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> (Lod<T>);
+    fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> (Lod {pool});
     gradient yes;
 
     /// The first row of each sequence of the last level; zeros for an empty one.

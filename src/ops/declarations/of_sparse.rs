@@ -50,12 +50,12 @@ operations! {
     /// value `v` makes element `v` of its row true.
     fn to_indicator(&self, vocabulary: impl Integer) -> bool where T: Arithmetic;
     tensorflow "tf.sparse.to_indicator";
-    gradient none "bools";
+    gradient none "the result holds bools";
 
     /// Copies the tensor to another device, through host memory; on its own device, the tensor itself.
     fn to_device(&self, device: &Device) -> (Sparse<T>);
     waits "to read the tensor, unless it lives on that device";
-    gradient yes;
+    gradient missing "copies to another device";
 
     /// Applies `function` to the values; the coordinates stay.
     fn map_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> (Sparse {function});
@@ -117,7 +117,7 @@ operations! {
     gradient yes;
 
     /// Concatenates sparse tensors along `axis`.
-    fn concat(all: &[&SparseTensor], axis: impl Into<ConcatAxis>) -> (Sparse<T>);
+    fn concat(all: &[impl AsRef<Self>], axis: impl Into<ConcatAxis>) -> (Sparse<T>);
     tensorflow "tf.sparse.concat";
     gradient yes;
 
@@ -190,7 +190,7 @@ operations! {
     fn bincount(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> i32 where T: Number;
     tensorflow "tf.math.bincount";
     waits "for the largest value, unless the number of bins is given";
-    gradient none "integers";
+    gradient none "the result holds counts";
 
     /// The sum of the weights of the entries with each of the values from 0 on, dense.
     fn bincount_weighted(
@@ -207,7 +207,7 @@ operations! {
     fn bincount_sparse(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> (Sparse<i32>) where T: Number;
     tensorflow "tf.sparse.bincount";
     waits "for the largest value, unless the number of bins is given";
-    gradient none "integers";
+    gradient none "the result holds counts";
 
     /// The sum of the weights of each value that occurs, as a sparse tensor in row-major order.
     fn bincount_sparse_weighted(
@@ -225,12 +225,12 @@ operations! {
     fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> (Sparse<Str>);
     tensorflow "tf.sparse.cross";
     waits "for the longest row";
-    gradient none "strings";
+    gradient none "the result holds strings";
 
     /// The hashes of the crosses of the inputs, as a sparse matrix `[n, longest row]` with those of each row from its
     /// start.
     fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> (Sparse<i64>);
     tensorflow "tf.sparse.cross_hashed";
     waits "for the longest row";
-    gradient none "integers";
+    gradient none "the result holds hashes";
 }

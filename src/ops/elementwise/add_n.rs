@@ -1,8 +1,8 @@
-//! Sums of several tensors, and products with one number.
+//! Sums of several tensors.
 
 use std::borrow::Borrow;
 
-use crate::element::{Arithmetic, Number};
+use crate::element::Arithmetic;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
@@ -69,7 +69,7 @@ fn add_n(tensors: &[impl AsRef<Tensor>]) -> Result<Tensor> {
     first.with_value_node(node)
 }
 
-/// Sums of several tensors, and multiples.
+/// Sums of several tensors.
 impl<T: Arithmetic> RaggedTensor<T> {
     /// The sum of tensors of one shape, added in list order.
     ///
@@ -91,21 +91,5 @@ impl<T: Arithmetic> RaggedTensor<T> {
     pub fn add_n(tensors: &[impl Borrow<Self>]) -> Result<Self> {
         let erased: Vec<&Tensor> = tensors.iter().map(|t| t.borrow().erased()).collect();
         Self::try_from(Tensor::add_n(&erased)?)
-    }
-
-    /// Multiplies every element by one number; integers wrap.
-    ///
-    /// # Errors
-    /// A factor that is no value of the tensor's dtype.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![]], &Device::cpu())?;
-    /// assert_eq!(x.scalar_mul(0.5f32)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.0], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn scalar_mul(&self, factor: impl Number) -> Result<Self> {
-        self.multiply(factor).map_err(|e| e.of("scalar_mul"))
     }
 }

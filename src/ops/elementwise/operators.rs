@@ -64,7 +64,8 @@ macro_rules! operator {
             #[track_caller]
             fn $method(self, rhs: N) -> Self::Output {
                 let $a = Operand::Tensor(self.as_ref());
-                let $b = Operand::from(Into::<Scalar>::into(rhs)).of_dtype(operation(stringify!($method), $a.dtype()), $a.dtype())?;
+                let operation = operation(stringify!($method), $a.dtype());
+                let $b = Operand::from(Into::<Scalar>::into(rhs)).of_dtype(operation, $a.dtype())?;
                 <$own>::of_dynamic($result?)
             }
         }

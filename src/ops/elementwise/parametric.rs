@@ -144,7 +144,7 @@ operations! {
     fn ones_like(&self) -> T where T: Number;
     tensorflow "tf.ones_like";
     awkward "ak.ones_like";
-    gradient none "constant";
+    gradient none "the result does not depend on the values";
 
     /// Zeros, `false` or empty strings in the shape of the tensor.
     ///
@@ -165,7 +165,7 @@ operations! {
     fn zeros_like(&self) -> T;
     tensorflow "tf.zeros_like";
     awkward "ak.zeros_like";
-    gradient none "constant";
+    gradient none "the result does not depend on the values";
 }
 
 #[track_caller]

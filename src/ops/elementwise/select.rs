@@ -106,7 +106,7 @@ operations! {
     tensorflow "tf.where(condition)";
     awkward "ak.where(condition)";
     polars "Expr.arg_true";
-    gradient none "integers";
+    gradient none "the result holds positions";
     row hand;
 }
 

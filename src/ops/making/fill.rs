@@ -65,7 +65,7 @@ operations! {
     fn zeros(shape: &RaggedShape, dtype: DType) -> {dtype};
     tensorflow "tf.zeros";
     polars "pl.zeros";
-    gradient none "constant";
+    gradient none "the result does not depend on the values";
     typed hand;
     row none "it makes a tensor";
 
@@ -89,7 +89,7 @@ operations! {
     fn ones(shape: &RaggedShape, dtype: DType) -> {dtype} where T: Number;
     tensorflow "tf.ones";
     polars "pl.ones";
-    gradient none "constant";
+    gradient none "the result does not depend on the values";
     typed hand;
     row none "it makes a tensor";
 }

@@ -33,7 +33,7 @@ operations! {
     fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> {value};
     alias "full";
     tensorflow "tf.fill";
-    gradient none "constant";
+    gradient none "the result does not depend on the values";
     row none "it makes a tensor";
 }
 

@@ -1,6 +1,5 @@
 //! Operations that make tensors from sizes, ranges or values.
 
-pub(super) mod combinations;
 pub(super) mod fill;
 pub(super) mod fill_rows;
 #[cfg(feature = "ndarray")]

@@ -40,7 +40,12 @@ operations! {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar> = 1, off: impl Into<Scalar> = 0) -> {on} where T: IntegerElement;
+    fn one_hot(
+        &self,
+        depth: impl Into<Depth>,
+        on: impl Into<Scalar> = 1,
+        off: impl Into<Scalar> = 0,
+    ) -> {on} where T: IntegerElement;
     alias "to_dummies";
     tensorflow "tf.one_hot";
     waits "for the number of indices, where the new dimension is axis 0 of a dense tensor";

@@ -41,7 +41,7 @@ operations! {
     fn sequence_mask(&self, max_length: impl Into<MaxLength> = ..) -> bool;
     tensorflow "tf.sequence_mask";
     waits "for the greatest length, where `max_length` is `..`";
-    gradient none "bools";
+    gradient none "it takes integers";
     row hand;
 }
 

@@ -5,6 +5,7 @@
 mod arguments;
 mod bins;
 mod gather;
+mod group_keys;
 mod lookup;
 mod matrix;
 mod ngrams;
@@ -17,10 +18,13 @@ mod segments;
 mod separator;
 mod sequence;
 mod sort;
+mod states;
 
 pub use arguments::{IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes};
 pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
+pub use group_keys::GroupKeys;
+pub(super) use group_keys::next;
 pub(crate) use lookup::AsRows;
 pub use lookup::{LookupIds, LookupRows, max_norm, or_default, weighted};
 pub use matrix::{Factor, Transposed};
@@ -35,3 +39,4 @@ pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sequence::{Context, MaxLength, starting_at};
 pub use sort::{SortAxis, SortBy, SortKeys, descending};
+pub use states::{InitialStates, backwards};

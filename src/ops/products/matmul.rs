@@ -25,6 +25,7 @@ operations! {
     ///
     /// Shapes:
     /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
+    /// - A vector by one matrix: `[k]` by `[k, j]` gives `[j]`.
     /// - A higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the first
     ///   operand is. This is a product of the flat values; TensorFlow rejects it.
     /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row; they are row
@@ -43,7 +44,7 @@ operations! {
     /// It is a function of its row and its column, with the same bits on every device.
     ///
     /// # Errors
-    /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks except as above; batches that
+    /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; batches that
     /// differ; rows of a matrix that differ in length; left matrices with another number of columns than the right ones
     /// have rows. Sizes that do not match fail at the call where the host has the splits, and at the read otherwise.
     ///
@@ -60,6 +61,8 @@ operations! {
     /// let x = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![], vec![[5, 6]]], &device)?;
     /// let w = RaggedTensor::from_nested([[10], [1]], &device)?;
     /// assert_eq!(x.matmul(&w)?.to_string(), "<ragged.RaggedTensor [[[12], [34]], [], [[56]]]>");
+    /// let vector = RaggedTensor::from_nested([3, 4], &device)?;
+    /// assert_eq!(vector.matmul(&w)?.to_vec()?, [34]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> T;
@@ -94,6 +97,10 @@ impl Tensor {
         Takes::Numbers.check(OP, self.dtype())?;
         Device::check_same(OP, self.backend(), other.backend())?;
         let (rank, other_rank) = (self.rank(), other.rank());
+        if (rank, other_rank, transpose_a) == (1, 2, false) {
+            let product = self.expand_dims(0)?.product(false, other, transpose_b)?;
+            return product.merge_dims(0, 1);
+        }
         let is_flat = other_rank == 2 && (rank == 2 || !transpose_a);
         if rank < 2 || other_rank < 2 || (rank != other_rank && !is_flat) {
             let what = "matrices have two dimensions at least, and as many on both sides; \

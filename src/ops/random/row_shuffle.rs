@@ -105,7 +105,7 @@ impl Tensor {
         let count = rows.nvals_extent().clone();
         let word = rec.map(count.clone(), word, &[]);
         let longest = rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest).min(count.capacity());
-        let order = rec.row_sort(rows.domain(1), Expr::load(&word, at.clone()), u32::BITS, longest);
+        let order = rec.row_sort(rows.domain(1), (Expr::load(&word, at.clone()), u32::BITS), longest);
         let elements = along.elements.take_rows(rec, count, Expr::load(&order, at), Repeats::Never, &[])?;
         along.with(rows.clone(), &elements)
     }

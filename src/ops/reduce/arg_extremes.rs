@@ -45,7 +45,7 @@ operations! {
     tensorflow "tf.argmin";
     awkward "ak.argmin";
     polars "list.arg_min";
-    gradient none "integers";
+    gradient none "the result holds positions";
 
     /// Index of the maximum along an axis; the first one of equal maxima.
     ///
@@ -73,7 +73,7 @@ operations! {
     tensorflow "tf.argmax";
     awkward "ak.argmax";
     polars "list.arg_max";
-    gradient none "integers";
+    gradient none "the result holds positions";
 
     /// Number of nonzero values over the axes.
     ///
@@ -100,7 +100,7 @@ operations! {
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";
     waits "with `keep` of axis 0, for the longest row";
-    gradient none "integers";
+    gradient none "the result holds counts";
 }
 
 #[track_caller]

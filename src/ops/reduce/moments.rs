@@ -142,7 +142,7 @@ fn reduce_variance(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     let rec = Recorder::new(x.backend(), "reduce_variance");
     let dtype = mean_dtype(rec, x.dtype())?;
     let r = Reduction::new(rec, x, &axis.into())?;
-    r.tensor(x.variance_of(&r)?.cast(dtype))
+    r.tensor(x.variance_of(&r, dtype.accumulator())?.cast(dtype))
 }
 
 #[track_caller]
@@ -150,18 +150,18 @@ fn reduce_std(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     let rec = Recorder::new(x.backend(), "reduce_std");
     let dtype = mean_dtype(rec, x.dtype())?;
     let r = Reduction::new(rec, x, &axis.into())?;
-    r.tensor(x.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
+    r.tensor(root(x.variance_of(&r, dtype.accumulator())?).cast(dtype))
+}
+
+/// The square root.
+pub(super) fn root(x: Expr) -> Expr {
+    x.unary(UnaryOp::Math(MathFn::Sqrt))
 }
 
 /// Float dtype of the mean of values of `dtype`.
 pub(in crate::ops) fn mean_dtype(rec: Recorder<'_>, dtype: DType) -> Result<DType> {
-    match dtype {
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
-        DType::U8 | DType::I8 | DType::U16 | DType::I16 => Ok(DType::F32),
-        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
-        DType::Bool => Err(rec.unsupported(dtype, "cast it to a number")),
-        DType::Str => Err(rec.unsupported(dtype, "it needs numbers")),
-    }
+    let hint = if dtype == DType::Bool { "cast it to a number" } else { "it needs numbers" };
+    dtype.quotient().ok_or_else(|| rec.unsupported(dtype, hint))
 }
 
 /// Totals of the numbers `x` as floats of dtype `float`. `most` bounds the count of the numbers. Sums of integers are
@@ -222,37 +222,57 @@ fn nearest_f32(high: Expr, low: Expr) -> Expr {
 impl Tensor {
     /// The mean and the count of each result, as expressions of dtype `float` in the result number.
     pub(super) fn mean_of(&self, r: &Reduction<'_>, float: DType) -> Result<(Expr, Expr)> {
-        let x = Expr::load(r.rec.numbers(self)?, Expr::index());
-        let count = r.count()?.cast(float);
-        let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
-        let total = total(|value| r.fold(ReduceOp::Sum, value), most, &x, float)?;
-        Ok((total.quotient(count.clone()), count))
+        mean(r, &Expr::load(r.rec.numbers(self)?, Expr::index()), float)
     }
 
-    /// The mean squared deviation from the mean, as an expression in the result number.
-    fn variance_of(&self, r: &Reduction<'_>) -> Result<Expr> {
-        let float = mean_dtype(r.rec, self.dtype())?.accumulator();
+    /// The mean squared deviation from the mean, computed in the dtype `float`, as an expression in the result number.
+    pub(super) fn variance_of(&self, r: &Reduction<'_>, float: DType) -> Result<Expr> {
+        let x = exact_in(r, Expr::load(r.rec.numbers(self)?, Expr::index()), self, float)?;
         let number = |x: f64| Expr::scalar(Scalar::from_f64(float, x));
         // Scales by 1/4, so that no difference overflows.
-        let quarter = Expr::load(r.rec.numbers(self)?, Expr::index()).cast(float).mul(number(0.25));
+        let quarter = x.clone().cast(float).mul(number(0.25));
         if let Some(squares) = r.at_once(Reducer::Deviations, &quarter)? {
             return Ok(squares.mul(number(16.0)).quotient(r.count()?.cast(float)));
         }
-        let (mean, count) = self.mean_of(r, float)?;
+        let (mean, count) = mean(r, &x, float)?;
         let mean = r.stored(mean);
-        let x = Expr::load(r.rec.numbers(self)?, Expr::index()).cast(mean.dtype());
-        // Separate nodes, which are stored if their combined inputs exceed the bindings of the reduction.
-        let each =
-            |value: Expr| -> Result<Expr> { Ok(Expr::load(&r.rec.map(r.rec.count(self)?, value, &[]), Expr::index())) };
-        let target = each(r.target())?;
-        let mut deviation = each(x.sub(Expr::load(&mean, target.clone())))?;
-        if self.dtype().is_float() || self.dtype().size() == 8 {
+        let loses_digits = x.dtype().is_float() || x.dtype().size() >= float.size();
+        let target = each(r, self, r.target())?;
+        let mut deviation = each(r, self, x.cast(mean.dtype()).sub(Expr::load(&mean, target.clone())))?;
+        if loses_digits {
             // The mean of the deviations is the part of the mean that rounding lost.
             let rest = r.fold(ReduceOp::Sum, deviation.clone())?.quotient(count.clone());
             deviation = deviation.sub(Expr::load(&r.stored(rest), target));
         }
         Ok(r.fold(ReduceOp::Sum, deviation.clone().mul(deviation))?.quotient(count))
     }
+}
+
+/// The mean of the numbers `x` and their count, as expressions of dtype `float` in the result number.
+fn mean(r: &Reduction<'_>, x: &Expr, float: DType) -> Result<(Expr, Expr)> {
+    let count = r.count()?.cast(float);
+    let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
+    let total = total(|value| r.fold(ReduceOp::Sum, value), most, x, float)?;
+    Ok((total.quotient(count.clone()), count))
+}
+
+/// A value per number of `x`, as a node of its own, which is stored if its inputs and those of the reduction together
+/// exceed the bindings.
+fn each(r: &Reduction<'_>, x: &Tensor, value: Expr) -> Result<Expr> {
+    Ok(Expr::load(&r.rec.map(r.rec.count(x)?, value, &[]), Expr::index()))
+}
+
+/// `value`, the numbers of `x`, as numbers of the same variance that f32 holds better: wide integers less the least one
+/// of their result, an exact difference. An f32 of one of them alone has lost what differs between large ones.
+fn exact_in(r: &Reduction<'_>, value: Expr, x: &Tensor, float: DType) -> Result<Expr> {
+    let dtype = value.dtype();
+    if float != DType::F32 || !dtype.is_integer() || dtype.size() < 4 {
+        return Ok(value);
+    }
+    let least = r.stored(r.fold(ReduceOp::Min, value.clone())?);
+    let unsigned = if dtype.size() == 8 { DType::U64 } else { DType::U32 };
+    let above = value.sub(Expr::load(&least, r.target()));
+    each(r, x, if dtype == unsigned { above } else { above.bitcast(unsigned) })
 }
 
 #[cfg(test)]

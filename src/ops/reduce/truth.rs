@@ -42,7 +42,7 @@ operations! {
     awkward "ak.all";
     polars "list.all";
     waits "with `keep` of axis 0, for the longest row";
-    gradient none "bools";
+    gradient none "the result holds bools";
 
     /// Whether any value over the axes is true: their logical OR.
     ///
@@ -70,7 +70,7 @@ operations! {
     awkward "ak.any";
     polars "list.any";
     waits "with `keep` of axis 0, for the longest row";
-    gradient none "bools";
+    gradient none "the result holds bools";
 }
 
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use crate::element::Number;
+use crate::element::{Number, is_quotient_of};
 
 /// An element type with a mean.
 pub trait Averaged: Number {
@@ -15,6 +15,7 @@ macro_rules! averaged {
         impl Averaged for $t {
             type Mean = $mean;
         }
+        const _: () = assert!(is_quotient_of::<$mean, $t>());
     )*};
 }
 averaged!(

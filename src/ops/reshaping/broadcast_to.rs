@@ -11,7 +11,7 @@ use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Broadcasting.
-    const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Repeats the elements to fill a shape.
     ///

@@ -1,6 +1,7 @@
 //! Operations that change the dimensions of a tensor, or join and split tensors, and keep the elements.
 
 pub(super) mod broadcast_to;
+pub(super) mod combinations;
 pub(super) mod concat;
 pub(super) mod expand_dims;
 pub(super) mod fill_empty_rows;

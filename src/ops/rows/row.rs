@@ -110,9 +110,8 @@ impl Row {
     }
 
     /// Another row of the same call.
-    #[track_caller]
-    pub(crate) fn with(&self, all: Tensor) -> Result<Self> {
-        Ok(Self { all, call: self.call.clone() })
+    pub(crate) fn with(&self, all: Tensor) -> Self {
+        Self { all, call: self.call.clone() }
     }
 
     /// The tensor of all rows. Fails if the row belongs to another call.
@@ -239,7 +238,7 @@ impl Row {
     ) -> Result<Self> {
         let rank = self.rank().max(other.rank());
         let (own, rows) = (self.lifted(rank)?, self.rows_of(op, other, rank)?);
-        self.with(on_behalf(|| apply(Operand::Tensor(&own), other.or_rows(rows.as_ref())))?)
+        Ok(self.with(on_behalf(|| apply(Operand::Tensor(&own), other.or_rows(rows.as_ref())))?))
     }
 
     /// If the operand is a row, the tensor of all rows, each extended to `rank` dimensions. Fails if the row belongs to
@@ -276,7 +275,7 @@ impl Row {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
         let rec = Recorder::new(backend, "constant");
         let node = rec.map(rows.clone(), Expr::number(value), &[]);
-        self.with(rec.tensor(Vec::new(), Some(rows), [], Values::Numbers(node))?)
+        Ok(self.with(rec.tensor(Vec::new(), Some(rows), [], Values::Numbers(node))?))
     }
 }
 

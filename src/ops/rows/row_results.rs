@@ -47,12 +47,12 @@ impl RowResults for Row {
 
     #[track_caller]
     fn of_tensors(tensors: Tensor, of: &Row) -> Result<Self> {
-        of.with(tensors)
+        Ok(of.with(tensors))
     }
 
     #[track_caller]
     fn of_inner(tensors: Tensor, above: &Tensor, of: &Row) -> Result<Self> {
-        of.with(above.with_values(&tensors)?)
+        Ok(of.with(above.with_values(&tensors)?))
     }
 }
 

@@ -3,4 +3,6 @@
 pub(super) mod context_windows;
 pub(super) mod row_shift;
 pub(super) mod row_windows;
+pub(super) mod scan_rows;
+mod scanned;
 pub(super) mod scans;

@@ -119,7 +119,7 @@ operations! {
     fn local_index(&self, axis: impl Integer as axis = -1) -> i64;
     alias "cumcount", "indices";
     awkward "ak.local_index";
-    gradient none "integers";
+    gradient none "the result holds positions";
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Aggregates of gathered rows by ascending segment ids.
 
 use super::Aggregate;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::SegmentIds;
@@ -58,18 +58,29 @@ macro_rules! gathered {
                 indices: &impl AsRef<Tensor>,
                 segment_ids: impl Into<SegmentIds<'a>>,
             ) -> Result<Tensor> {
-                let SegmentIds { ids, num_segments } = segment_ids.into();
-                let indices = indices.as_ref();
-                if indices.rank() != 1 {
-                    let what = format!("indices must be a vector, but have the shape {}", indices.shape_text());
-                    return Err(Error::argument(stringify!($name), what));
-                }
-                let rows = x.gather(indices).map_err(|e| e.of(stringify!($name)))?;
-                rows.sorted_segments(Recorder::new(rows.backend(), stringify!($name)), ids, num_segments, Aggregate::$what)
+                let rec = Recorder::new(x.backend(), stringify!($name));
+                gathered(rec, x, indices.as_ref(), segment_ids.into(), Aggregate::$what)
             }
         )*
     };
 }
+
+/// The aggregates of the rows of `x` at `indices`.
+#[track_caller]
+pub(super) fn gathered(
+    rec: Recorder<'_>,
+    x: &Tensor,
+    indices: &Tensor,
+    SegmentIds { ids, num_segments }: SegmentIds<'_>,
+    aggregate: Aggregate,
+) -> Result<Tensor> {
+    if indices.rank() != 1 {
+        return Err(rec.argument(format!("indices must be a vector, but have the shape {}", indices.shape_text())));
+    }
+    let rows = x.gather(indices).map_err(|e| e.of(rec.op))?;
+    rows.sorted_segments(rec, ids, num_segments, aggregate)
+}
+
 gathered! {
     sparse_segment_sum, "tf.sparse.segment_sum", Sum => T, "The sum of each segment", "Same dtype; integers wrap.",
         "[[6.0, 8.0], [3.0, 4.0], [0.0, 0.0]]";

@@ -1,12 +1,14 @@
 //! Means of segments in a float type of choice.
 
 use super::Aggregate;
+use super::gathered::gathered;
 use crate::dtype::DType;
 use crate::element::FloatElement;
 use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
+use crate::ops::options::SegmentIds;
 use crate::ops::reduce::Averaged;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -16,15 +18,20 @@ operations! {
 
     /// The mean of each segment of dense data, for ids in ascending order, in a float dtype of choice.
     ///
-    /// Ids, shapes and the order of the values are those of [`Tensor::segment_mean`], the numbers those of
-    /// [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment without members gives
-    /// 0.
+    /// `segment_ids` gives the segment of each row. The result has as many rows as the last id plus 1, and the inner
+    /// dimensions of the data. A segment without members gives 0; NaN propagates. Sums of integers are exact, in 64 bits or
+    /// more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type of the mean,
+    /// so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one of their type and that of the
+    /// mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// A dtype that is no float; as [`Tensor::segment_mean`].
+    /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are negative; bool or
+    /// string values; a dtype that is no float; f64 on a device without it.
     ///
     /// # Cost
-    /// As [`Tensor::segment_mean`]: one pass over the values, and a wait for the last id.
+    /// One pass over the values, without a sort. The members of a segment are reduced in the canonical order of row
+    /// reductions, independent of the other segments, with the same bits on every backend. Waits for the last id;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};
@@ -42,15 +49,29 @@ operations! {
 
     /// The mean of each segment, for ids in any order, in a float dtype of choice.
     ///
-    /// Ids, shapes and the order of the values are those of [`Tensor::unsorted_segment_mean`], the numbers those of
-    /// [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment of a dense result
-    /// without members gives 0 for dense data and NaN for ragged data.
+    /// `segment_ids` gives the segment of each of the data's outermost elements, or of deeper elements if it has more
+    /// dimensions: its shape must be a prefix of the data's shape.
+    /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results with the remaining
+    ///   dimensions of the data. Negative ids belong to no segment.
+    /// - Ragged dimensions below the ids: values at the same offset in their rows are combined. A result row is as long as
+    ///   the longest row in its segment, and a segment without rows is an empty row.
+    ///
+    /// A segment of a dense result without members gives 0 for dense data and NaN for ragged data; NaN propagates. Sums of
+    /// integers are exact, in 64 bits or more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and
+    /// rounded to the type of the mean, so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one
+    /// of their type and that of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// A dtype that is no float; as [`Tensor::unsorted_segment_mean`].
+    /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; bool or string
+    /// values; a dtype that is no float; f64 on a device without it. At the read: ids that are not below `num_segments`, or
+    /// negative ids of ragged rows.
     ///
     /// # Cost
-    /// As [`Tensor::unsorted_segment_mean`], without a wait.
+    /// Up to 512 numbers in a result without ragged dimensions cost no sort: one pass over the values and the ids, and one
+    /// more over the ids, which counts the members. The members of a result are added in flat order within each 2048
+    /// consecutive values, then the sums of these tiles. Larger results cost a stable sort of the ids, one more sort of
+    /// positions per ragged dimension below, and one pass over the values; the members are added in the canonical order of
+    /// row reductions. Either gives the same bits on every backend, without a wait.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};
@@ -70,6 +91,52 @@ operations! {
     gradient yes;
     typed hand;
     row none "a segment spans rows";
+
+    /// The mean of each segment of gathered rows, those of a dense tensor that `indices` names, in a float dtype of
+    /// choice.
+    ///
+    /// Indices, ids, shapes and the order of the values are those of [`Tensor::sparse_segment_mean`], the numbers those
+    /// of [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment without rows gives
+    /// 0.
+    ///
+    /// # Errors
+    /// A dtype that is no float; as [`Tensor::sparse_segment_mean`].
+    ///
+    /// # Cost
+    /// As [`Tensor::sparse_segment_mean`]: one pass over the gathered rows, which are not stored.
+    ///
+    /// ```
+    /// use ragged::opt::with_nrows;
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([1, 2, 4], &device)?.into_erased();
+    /// let indices = RaggedTensor::from_nested([0, 1, 2], &device)?;
+    /// let ids = RaggedTensor::from_nested([0, 0, 1], &device)?;
+    /// let mean = x.sparse_segment_mean_as(DType::F32, &indices, with_nrows(&ids, 3))?;
+    /// assert_eq!(mean.to_string(), "tensor([1.5, 4.0, 0.0], shape=(3,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn sparse_segment_mean_as<'a>(
+        &self,
+        dtype: DType,
+        indices: &impl AsRef<Tensor>,
+        segment_ids: impl Into<SegmentIds<'a>>,
+    ) -> {dtype};
+    waits "without `with_nrows`: for the number of segments";
+    gradient yes;
+    typed hand;
+    row none "a segment spans rows";
+}
+
+#[track_caller]
+fn sparse_segment_mean_as<'a>(
+    x: &Tensor,
+    dtype: DType,
+    indices: &impl AsRef<Tensor>,
+    segment_ids: impl Into<SegmentIds<'a>>,
+) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "sparse_segment_mean_as");
+    gathered(rec, x, indices.as_ref(), segment_ids.into(), Aggregate::MeanAs(dtype))
 }
 
 #[track_caller]
@@ -102,15 +169,20 @@ fn unsorted_segment_mean_as(
 impl<T: Averaged> RaggedTensor<T> {
     /// The mean of each segment of dense data, for ids in ascending order, in the float type `F`.
     ///
-    /// Ids, shapes and the order of the values are those of [`segment_mean`](Self::segment_mean), the numbers those of
-    /// [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64. A segment without
-    /// members gives 0.
+    /// `segment_ids` gives the segment of each row. The result has as many rows as the last id plus 1, and the inner
+    /// dimensions of the data. A segment without members gives 0; NaN propagates. Sums of integers are exact, in 64 bits or
+    /// more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type of the mean,
+    /// so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one of their type and that of the
+    /// mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// As [`segment_mean`](Self::segment_mean).
+    /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are negative; f64 on a
+    /// device without it.
     ///
     /// # Cost
-    /// As [`segment_mean`](Self::segment_mean): one pass over the values, and a wait for the last id.
+    /// One pass over the values, without a sort. The members of a segment are reduced in the canonical order of row
+    /// reductions, independent of the other segments, with the same bits on every backend. Waits for the last id;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -126,15 +198,28 @@ impl<T: Averaged> RaggedTensor<T> {
 
     /// The mean of each segment, for ids in any order, in the float type `F`.
     ///
-    /// Ids, shapes and the order of the values are those of [`unsorted_segment_mean`](Self::unsorted_segment_mean), the
-    /// numbers those of [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64.
-    /// A segment of a dense result without members gives 0 for dense data and NaN for ragged data.
+    /// `segment_ids` gives the segment of each of the data's outermost elements, or of deeper elements if it has more
+    /// dimensions: its shape must be a prefix of the data's shape.
+    /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results with the remaining
+    ///   dimensions of the data. Negative ids belong to no segment.
+    /// - Ragged dimensions below the ids: values at the same offset in their rows are combined. A result row is as long as
+    ///   the longest row in its segment, and a segment without rows is an empty row.
+    ///
+    /// A segment of a dense result without members gives 0 for dense data and NaN for ragged data; NaN propagates. Sums of
+    /// integers are exact, in 64 bits or more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and
+    /// rounded to the type of the mean, so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one
+    /// of their type and that of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// As [`unsorted_segment_mean`](Self::unsorted_segment_mean).
+    /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; f64 on a device
+    /// without it. At the read: ids that are not below `num_segments`, or negative ids of ragged rows.
     ///
     /// # Cost
-    /// As [`unsorted_segment_mean`](Self::unsorted_segment_mean), without a wait.
+    /// Up to 512 numbers in a result without ragged dimensions cost no sort: one pass over the values and the ids, and one
+    /// more over the ids, which counts the members. The members of a result are added in flat order within each 2048
+    /// consecutive values, then the sums of these tiles. Larger results cost a stable sort of the ids, one more sort of
+    /// positions per ragged dimension below, and one pass over the values; the members are added in the canonical order of
+    /// row reductions. Either gives the same bits on every backend, without a wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -151,5 +236,38 @@ impl<T: Averaged> RaggedTensor<T> {
         num_segments: impl Integer,
     ) -> Result<RaggedTensor<F>> {
         RaggedTensor::try_from(self.erased().unsorted_segment_mean_as(F::DTYPE, segment_ids, num_segments)?)
+    }
+
+    /// The mean of each segment of gathered rows, those of a dense tensor that `indices` names, in the float type `F`.
+    ///
+    /// Indices, ids, shapes and the order of the values are those of
+    /// [`sparse_segment_mean`](Self::sparse_segment_mean), the numbers those of
+    /// [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64. A segment without
+    /// rows gives 0.
+    ///
+    /// # Errors
+    /// As [`sparse_segment_mean`](Self::sparse_segment_mean).
+    ///
+    /// # Cost
+    /// As [`sparse_segment_mean`](Self::sparse_segment_mean): one pass over the gathered rows, which are not stored.
+    ///
+    /// ```
+    /// use ragged::opt::with_nrows;
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([1, 2, 4], &device)?;
+    /// let indices = RaggedTensor::from_nested([0, 1, 2], &device)?;
+    /// let ids = RaggedTensor::from_nested([0, 0, 1], &device)?;
+    /// let mean = x.sparse_segment_mean_as::<f32>(&indices, with_nrows(&ids, 3))?;
+    /// assert_eq!(mean.to_vec()?, [1.5, 4.0, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sparse_segment_mean_as<'a, F: FloatElement>(
+        &self,
+        indices: &impl AsRef<Tensor>,
+        segment_ids: impl Into<SegmentIds<'a>>,
+    ) -> Result<RaggedTensor<F>> {
+        RaggedTensor::try_from(self.erased().sparse_segment_mean_as(F::DTYPE, indices, segment_ids)?)
     }
 }

@@ -1,8 +1,5 @@
 //! Segment aggregates: a deterministic scatter-reduce of rows by id.
 
-pub(super) mod embedding;
-pub(super) mod embedding_sparse;
-pub(super) mod from_shards;
 pub(super) mod gathered;
 pub(super) mod means;
 pub(super) mod operations;

@@ -63,7 +63,8 @@ macro_rules! unsorted {
             #[track_caller]
             fn $name(x: &Tensor, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> Result<Tensor> {
                 let num_segments = num_segments.saturating_i64();
-                x.unsorted_segments(Recorder::new(x.backend(), stringify!($name)), segment_ids.as_ref(), num_segments, Aggregate::$what)
+                let rec = Recorder::new(x.backend(), stringify!($name));
+                x.unsorted_segments(rec, segment_ids.as_ref(), num_segments, Aggregate::$what)
             }
         )*
     };

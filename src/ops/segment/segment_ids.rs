@@ -35,7 +35,7 @@ operations! {
     /// ```
     fn row_splits_to_segment_ids(&self) -> i64;
     tensorflow "tf.ragged.row_splits_to_segment_ids";
-    gradient none "integers";
+    gradient none "it takes integers";
     row none "ids and splits are those of all rows";
 
     /// Row splits of the segments, from the segment ids in this tensor.
@@ -61,7 +61,7 @@ operations! {
     fn segment_ids_to_row_splits(&self) -> i64;
     tensorflow "tf.ragged.segment_ids_to_row_splits";
     waits "for the number of segments";
-    gradient none "integers";
+    gradient none "it takes integers";
     row none "ids and splits are those of all rows";
 
     /// Row splits of `num_segments` segments, from the segment ids in this tensor.
@@ -83,7 +83,7 @@ operations! {
     /// ```
     fn segment_ids_to_row_splits_of(&self, num_segments: impl Integer) -> i64;
     tensorflow "tf.ragged.segment_ids_to_row_splits(…, num_segments)";
-    gradient none "integers";
+    gradient none "it takes integers";
     row none "ids and splits are those of all rows";
 }
 

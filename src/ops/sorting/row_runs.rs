@@ -1,4 +1,4 @@
-//! Runs within rows: rows split by a condition, run-length encoding, and groups of equal keys.
+//! Runs within rows: rows split by a condition, and run-length encoding.
 
 use crate::device::Device;
 use crate::dtype::DType;
@@ -11,15 +11,13 @@ use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::sorting::order_keys::OrderKeys;
-use crate::ops::sorting::sort::Sorted;
 use crate::record::axis_rows::AxisRows;
-use crate::record::rows::Repeats;
 use crate::record::sort_key::differ;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Splits by a condition, run-length encoding, and groups by key.
+    /// Splits by a condition, and run-length encoding.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// Splits the rows before each element at which `begins` is true: sessions from gaps, sentences from punctuation.
@@ -78,38 +76,6 @@ operations! {
     polars "Expr.rle";
     gradient yes;
     row vector;
-
-    /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
-    ///
-    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
-    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in [`Tensor::sort`]:
-    /// strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in
-    /// the row. Empty rows have no groups. The elements may be of any dtype.
-    ///
-    /// # Errors
-    /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
-    /// device knows them), or are on another device.
-    ///
-    /// # Cost
-    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into
-    /// its consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let users = RaggedTensor::from_nested([7, 3, 7, 7], &device)?;
-    /// let spent = RaggedTensor::from_nested([1.5, 2.0, 0.5, 4.0], &device)?;
-    /// let (keys, groups) = spent.group_by_key(&users)?;
-    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
-    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> ({keys}, T);
-    alias "groupby", "group_by";
-    polars "DataFrame.group_by";
-    gradient yes;
-    typed hand;
 }
 
 #[track_caller]
@@ -140,36 +106,19 @@ fn run_lengths(x: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((keys.values(values)?, lengths))
 }
 
-#[track_caller]
-fn group_by_key(x: &Tensor, keys: &impl AsRef<Tensor>) -> Result<(Tensor, Tensor)> {
-    let (rec, keys) = (Recorder::new(x.backend(), "group_by_key"), keys.as_ref());
-    rec.at(Device::check_same(rec.op, x.backend(), keys.backend()))?;
-    let (along, asserts) = along_innermost_of(rec, x, keys)?;
-    let keys = OrderKeys::new(rec, keys)?;
-    let sorted = Sorted::new(rec, keys.tensor(), (-1).into(), false)?;
-    let (at, one) = (Expr::index(), Expr::u32(1));
-    let previous = at.clone().max(one.clone()).sub(one);
-    let begins = differ(sorted.at(at.clone()), sorted.at(previous));
-    let runs = Runs::new(rec, &along.rows, begins, &asserts)?;
-    let distinct = runs.tensor(rec, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
-    let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
-    let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &[])?;
-    Ok((keys.values(distinct)?, runs.over(rec, &along, &elements)?))
-}
-
 /// Runs of successive elements of a row, of one element or more each.
-struct Runs {
+pub(super) struct Runs {
     /// The partition of the runs into rows.
     rows: RowPartition,
     /// The partition of the elements into runs.
     members: RowPartition,
     /// First element of each run.
-    first: Node,
+    pub(super) first: Node,
 }
 
 impl Runs {
     /// The runs of `rows` that begin where `begins` holds, an expression in the element, and at the start of each row.
-    fn new(rec: Recorder<'_>, rows: &RowPartition, begins: Expr, asserts: &[Node]) -> Result<Self> {
+    pub(super) fn new(rec: Recorder<'_>, rows: &RowPartition, begins: Expr, asserts: &[Node]) -> Result<Self> {
         let at = Expr::index();
         let count = rows.nvals_extent();
         let is_first = at.clone().eq(rows.start(rows.row_of(at.clone())));
@@ -197,14 +146,14 @@ impl Runs {
     }
 
     /// A tensor of one number per run, below the partitions above the axis.
-    fn tensor(&self, rec: Recorder<'_>, along: &AxisRows<'_>, value: Expr) -> Result<Tensor> {
+    pub(super) fn tensor(&self, rec: Recorder<'_>, along: &AxisRows<'_>, value: Expr) -> Result<Tensor> {
         let count = self.count().clone();
         let values = Values::Numbers(rec.map(count.clone(), value, &[]));
         rec.tensor(along.partitions(self.rows.clone()), Some(count), [], values)
     }
 
     /// `elements` below the partition into runs and the partitions above the axis.
-    fn over(&self, rec: Recorder<'_>, along: &AxisRows<'_>, elements: &Tensor) -> Result<Tensor> {
+    pub(super) fn over(&self, rec: Recorder<'_>, along: &AxisRows<'_>, elements: &Tensor) -> Result<Tensor> {
         let mut parts = along.partitions(self.rows.clone());
         parts.push(self.members.clone());
         parts.extend(elements.partitions().iter().cloned());
@@ -230,41 +179,4 @@ pub(super) fn along_innermost_of<'a>(
     let along = AxisRows::new(rec, x, rank as i64 - 1)?;
     let asserts = along.agrees(&AxisRows::innermost(rec, other)?)?;
     Ok((along, asserts))
-}
-
-/// Groups by key.
-impl<T: Element> RaggedTensor<T> {
-    /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
-    ///
-    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
-    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in [`Tensor::sort`]:
-    /// strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in
-    /// the row. Empty rows have no groups. The elements may be of any dtype.
-    ///
-    /// # Errors
-    /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
-    /// device knows them), or are on another device.
-    ///
-    /// # Cost
-    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into
-    /// its consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let users = RaggedTensor::from_nested([7, 3, 7, 7], &device)?;
-    /// let spent = RaggedTensor::from_nested([1.5, 2.0, 0.5, 4.0], &device)?;
-    /// let (keys, groups) = spent.group_by_key(&users)?;
-    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
-    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// Polars: `DataFrame.group_by`.
-    #[track_caller]
-    pub fn group_by_key<K: Element>(&self, keys: &RaggedTensor<K>) -> Result<(RaggedTensor<K>, Self)> {
-        let (keys, groups) = self.erased().group_by_key(keys)?;
-        Ok((keys.try_into()?, groups.try_into()?))
-    }
 }

@@ -48,7 +48,7 @@ operations! {
     alias "bisect", "digitize", "lower_bound";
     tensorflow "tf.searchsorted";
     polars "Expr.search_sorted";
-    gradient none "integers";
+    gradient none "the result holds positions";
     row hand;
 }
 

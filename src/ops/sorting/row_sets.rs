@@ -129,7 +129,7 @@ operations! {
     fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer as axis) -> bool;
     alias "isin", "in";
     polars "list.contains";
-    gradient none "bools";
+    gradient none "the result holds bools";
     row hand;
 }
 

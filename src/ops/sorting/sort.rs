@@ -81,7 +81,7 @@ operations! {
     tensorflow "tf.argsort(…, stable=True)";
     awkward "ak.argsort";
     polars "Expr.arg_sort";
-    gradient none "integers";
+    gradient none "the result holds positions";
 }
 
 #[track_caller]

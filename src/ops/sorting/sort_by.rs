@@ -1,17 +1,11 @@
 //! Sorting by keys.
 
-use crate::device::Device;
 use crate::element::Element;
 use crate::error::Result;
-use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::SortKeys;
-use crate::ops::sorting::order_keys::OrderKeys;
-use crate::ops::sorting::row_runs::along_innermost_of;
-use crate::record::levels::Levels;
-use crate::record::lines::Lines;
-use crate::record::rows::Repeats;
+use crate::ops::sorting::row_keys::RowKeys;
 use crate::tensor::Tensor;
 
 operations! {
@@ -62,28 +56,7 @@ fn sort_by<'a>(x: &Tensor, keys: impl Into<SortKeys<'a>>) -> Result<Tensor> {
 impl Tensor {
     /// This tensor in the order of `keys`, the most significant first, each with whether its greatest value comes first.
     pub(in crate::ops) fn sorted_by(&self, rec: Recorder<'_>, keys: &[(&Self, bool)]) -> Result<Self> {
-        let Some(&(first, _)) = keys.first() else {
-            return Err(rec.argument("there must be at least one key"));
-        };
-        let mut asserts = Vec::new();
-        let mut values = Vec::with_capacity(keys.len());
-        for &(key, is_descending) in keys {
-            rec.at(Device::check_same(rec.op, self.backend(), key.backend()))?;
-            if key.rank() != first.rank() {
-                let what = format!("keys of ranks {} and {}", first.rank(), key.rank());
-                return Err(rec.shape(first.shape_text(), key.shape_text(), what));
-            }
-            asserts.extend(along_innermost_of(rec, self, key)?.1);
-            let key = OrderKeys::new(rec, key)?;
-            values.push((Expr::load(rec.numbers(key.tensor())?, Expr::index()), is_descending));
-        }
-        let (along, _) = along_innermost_of(rec, self, first)?;
-        let levels = Levels::of(rec, first)?;
-        let (stage, _) = levels.reduce(rec, (along.axis, along.axis), false)?;
-        let lines = Lines::new(rec, &levels, &stage, along.axis)?;
-        let from = Expr::load(&lines.order_by(&values), Expr::index());
-        let count = along.rows.nvals_extent().clone();
-        let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &asserts)?;
-        along.with(along.rows.clone(), &elements)
+        let keys = RowKeys::new(rec, self, keys)?;
+        keys.along.with(keys.along.rows.clone(), &keys.elements(&keys.asserts)?)
     }
 }

@@ -93,7 +93,7 @@ operations! {
     fn n_unique(&self, axis: impl Integer as axis) -> i64;
     alias "nunique", "count_distinct";
     polars "list.n_unique";
-    gradient none "integers";
+    gradient none "the result holds counts";
 }
 
 #[track_caller]

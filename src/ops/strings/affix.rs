@@ -41,7 +41,7 @@ operations! {
     fn strip_prefix<'a>(&self, prefix: impl IntoOperandOf<'a, Str> as broadcast) -> Str;
     alias "removeprefix", "trim_start_matches";
     polars "str.strip_prefix";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// Removes `suffix` once from each string that ends with it; other strings stay.
     ///
@@ -64,7 +64,7 @@ operations! {
     fn strip_suffix<'a>(&self, suffix: impl IntoOperandOf<'a, Str> as broadcast) -> Str;
     alias "removesuffix", "trim_end_matches";
     polars "str.strip_suffix";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

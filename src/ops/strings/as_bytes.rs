@@ -37,7 +37,7 @@ operations! {
     alias "as_bytes", "to_bytes", "encode", "view";
     tensorflow "tf.io.decode_raw(…, tf.uint8)";
     polars "Expr.cast";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 operations! {
@@ -65,7 +65,7 @@ operations! {
     fn bytes_to_string(&self) -> Str;
     alias "from_bytes", "from_utf8", "decode", "view";
     polars "Expr.cast";
-    gradient none "strings";
+    gradient none "it takes integers";
     row vector;
 }
 

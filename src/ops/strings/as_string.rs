@@ -46,7 +46,7 @@ operations! {
     tensorflow "tf.strings.as_string";
     polars "Expr.cast(pl.String)";
     host "floats";
-    gradient none "strings";
+    gradient none "the result holds strings";
 
     /// Each number as text, in a format of given width, padding, precision and notation.
     ///
@@ -75,7 +75,7 @@ operations! {
     alias "printf";
     tensorflow "tf.strings.as_string(…, precision, scientific, shortest, width, fill)";
     host "floats";
-    gradient none "strings";
+    gradient none "the result holds strings";
 }
 
 #[track_caller]

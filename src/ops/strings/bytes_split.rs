@@ -28,7 +28,7 @@ operations! {
     /// ```
     fn bytes_split(&self) -> Str;
     tensorflow "tf.strings.bytes_split";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

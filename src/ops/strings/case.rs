@@ -31,7 +31,7 @@ operations! {
     fn string_upper(&self) -> Str;
     alias "upper", "to_uppercase";
     tensorflow "tf.strings.upper";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// Each string in lower case: ASCII letters are converted, all other bytes stay.
     ///
@@ -52,7 +52,7 @@ operations! {
     fn string_lower(&self) -> Str;
     alias "lower", "to_lowercase";
     tensorflow "tf.strings.lower";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// Each string in upper case by Unicode's full case mapping, which may change lengths: `ß` becomes `SS`.
     ///
@@ -78,7 +78,7 @@ operations! {
     awkward "ak.str.upper";
     polars "str.to_uppercase";
     host "all of it";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// Each string in lower case by Unicode's full case mapping, final sigma included.
     ///
@@ -104,7 +104,7 @@ operations! {
     awkward "ak.str.lower";
     polars "str.to_lowercase";
     host "all of it";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

@@ -45,7 +45,7 @@ operations! {
     fn nth_field(&self, separator: impl Into<Separator>, index: impl Integer) -> Str;
     alias "split_part", "cut", "field";
     polars "str.split(…).list.get";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// Piece `index` of each string, as [`nth_field`](Self::nth_field), or `default` for strings without it.
     ///
@@ -73,7 +73,7 @@ operations! {
     ) -> Str;
     alias "split_part";
     polars "str.split(…).list.get(…, null_on_oob=True)";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

@@ -41,7 +41,7 @@ operations! {
     alias "format";
     tensorflow "tf.strings.format";
     host "all of it";
-    gradient none "strings";
+    gradient none "the result holds strings";
     row none "it makes one string of all elements";
 }
 

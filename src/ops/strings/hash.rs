@@ -40,7 +40,7 @@ operations! {
     fn fingerprint64(&self) -> u64;
     alias "farm_hash", "farmhash";
     tensorflow "tf.fingerprint";
-    gradient none "integers";
+    gradient none "the result holds hashes";
 
     /// Fingerprint64 of each string, modulo the number of buckets: for example, the row of an embedding table.
     ///
@@ -62,7 +62,7 @@ operations! {
     fn to_hash_bucket_fast(&self, buckets: impl Integer) -> i64;
     alias "hashing_trick";
     tensorflow "tf.strings.to_hash_bucket_fast";
-    gradient none "integers";
+    gradient none "the result holds hashes";
 
     /// SipHash-2-4 of each string under a key, modulo the number of buckets.
     ///
@@ -84,7 +84,7 @@ operations! {
     fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> i64;
     alias "siphash";
     tensorflow "tf.strings.to_hash_bucket_strong";
-    gradient none "integers";
+    gradient none "the result holds hashes";
 
     /// MurmurHash64A of each string, modulo the number of buckets: the hash that TensorFlow's older models were trained
     /// with.
@@ -107,7 +107,7 @@ operations! {
     fn to_hash_bucket(&self, buckets: impl Integer) -> i64;
     alias "murmurhash";
     tensorflow "tf.strings.to_hash_bucket";
-    gradient none "integers";
+    gradient none "the result holds hashes";
 }
 
 #[track_caller]

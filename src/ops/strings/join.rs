@@ -44,7 +44,7 @@ operations! {
     tensorflow "tf.strings.join";
     awkward "ak.str.join_element_wise";
     polars "pl.concat_str";
-    gradient none "strings";
+    gradient none "it takes strings";
     typed hand;
     row hand;
 }

@@ -33,7 +33,7 @@ operations! {
     alias "len_bytes", "length";
     tensorflow "tf.strings.length";
     polars "str.len_bytes";
-    gradient none "integers";
+    gradient none "the result holds counts";
 
     /// The number of UTF-8 characters of each string.
     ///
@@ -57,7 +57,7 @@ operations! {
     tensorflow "tf.strings.length(…, unit='UTF8_CHAR')";
     awkward "ak.str.length";
     polars "str.len_chars";
-    gradient none "integers";
+    gradient none "the result holds counts";
 }
 
 #[track_caller]

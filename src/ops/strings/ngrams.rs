@@ -43,7 +43,7 @@ operations! {
     /// ```
     fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str = " ") -> Str;
     tensorflow "tf.strings.ngrams";
-    gradient none "strings";
+    gradient none "it takes strings";
     row vector;
 }
 

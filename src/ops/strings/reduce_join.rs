@@ -54,7 +54,7 @@ operations! {
     awkward "ak.str.join";
     polars "list.join";
     waits "with `keep` of axis 0, for the longest row, and where axes are transposed, for the number of rows";
-    gradient none "strings";
+    gradient none "it takes strings";
     row hand;
 }
 
@@ -156,10 +156,10 @@ impl Row {
             list @ Axes::List(_) => self.axes(OP, list)?,
         };
         if in_flat_order && all.ragged_rank() > 0 {
-            return self.with(joined(all, ReduceAxes { axes: of_all, keep }, separator, true)?);
+            return Ok(self.with(joined(all, ReduceAxes { axes: of_all, keep }, separator, true)?));
         }
         let of_all = if in_flat_order { reversed(of_all) } else { of_all };
-        self.with(reduce_join(all, ReduceAxes { axes: of_all, keep }, separator)?)
+        Ok(self.with(reduce_join(all, ReduceAxes { axes: of_all, keep }, separator)?))
     }
 }
 

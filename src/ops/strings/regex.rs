@@ -38,7 +38,7 @@ operations! {
     alias "match", "fullmatch";
     tensorflow "tf.strings.regex_full_match";
     host "all of it";
-    gradient none "bools";
+    gradient none "it takes strings";
     feature "regex";
 
     /// Each string with every match of the regular expression replaced by `rewrite`.
@@ -71,7 +71,7 @@ operations! {
     awkward "ak.str.replace_substring_regex";
     polars "str.replace_all";
     host "all of it";
-    gradient none "strings";
+    gradient none "it takes strings";
     feature "regex";
 
     /// Each string with the first match of the regular expression replaced by `rewrite`.
@@ -102,7 +102,7 @@ operations! {
     awkward "ak.str.replace_substring_regex(…, max_replacements=1)";
     polars "str.replace";
     host "all of it";
-    gradient none "strings";
+    gradient none "it takes strings";
     feature "regex";
 }
 

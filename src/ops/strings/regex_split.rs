@@ -57,7 +57,7 @@ operations! {
     tensorflow "tf_text.regex_split";
     awkward "ak.str.split_pattern_regex";
     host "the search";
-    gradient none "strings";
+    gradient none "it takes strings";
     feature "regex";
 }
 

@@ -38,7 +38,7 @@ operations! {
     /// ```
     fn unsorted_segment_join(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer, separator: &str = "") -> Str;
     tensorflow "tf.strings.unsorted_segment_join";
-    gradient none "strings";
+    gradient none "it takes strings";
     row none "a segment spans rows";
 }
 

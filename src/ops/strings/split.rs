@@ -49,7 +49,7 @@ operations! {
     tensorflow "tf.strings.split";
     awkward "ak.str.split_pattern";
     polars "str.split";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

@@ -38,7 +38,7 @@ operations! {
     tensorflow "tf.strings.strip";
     awkward "ak.str.trim_whitespace";
     polars "str.strip_chars";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

@@ -49,7 +49,7 @@ operations! {
     ) -> Str;
     alias "substring";
     tensorflow "tf.strings.substr";
-    gradient none "strings";
+    gradient none "it takes strings";
     row hand;
 
     /// A part of each string: the `len` UTF-8 characters from character `pos` on.
@@ -84,7 +84,7 @@ operations! {
     tensorflow "tf.strings.substr(…, unit='UTF8_CHAR')";
     awkward "ak.str.slice";
     polars "str.slice";
-    gradient none "strings";
+    gradient none "it takes strings";
     row hand;
 }
 

@@ -35,7 +35,7 @@ operations! {
     alias "base64", "b64encode";
     tensorflow "tf.io.encode_base64";
     polars "bin.encode('base64')";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// The strings whose base64 text these are, with `-` and `_` as the last two digits, padded or not.
     ///
@@ -58,7 +58,7 @@ operations! {
     alias "base64", "b64decode";
     tensorflow "tf.io.decode_base64";
     polars "bin.decode('base64')";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

@@ -42,7 +42,7 @@ operations! {
     fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> i32;
     alias "code points", "ord";
     tensorflow "tf.strings.unicode_decode";
-    gradient none "integers";
+    gradient none "it takes strings";
 
     /// The code points of each string, and the offset of each character in the bytes of its string.
     ///
@@ -69,7 +69,7 @@ operations! {
     /// ```
     fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (i32, i64);
     tensorflow "tf.strings.unicode_decode_with_offsets";
-    gradient none "integers";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

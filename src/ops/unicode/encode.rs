@@ -43,7 +43,7 @@ operations! {
     fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Str;
     alias "chr";
     tensorflow "tf.strings.unicode_encode";
-    gradient none "strings";
+    gradient none "it takes integers";
     row vector;
 }
 

@@ -33,7 +33,7 @@ operations! {
     /// ```
     fn unicode_script(&self) -> i32;
     tensorflow "tf.strings.unicode_script";
-    gradient none "integers";
+    gradient none "it takes integers";
 }
 
 #[track_caller]

@@ -37,7 +37,7 @@ operations! {
     alias "characters";
     tensorflow "tf.strings.unicode_split";
     polars "str.split";
-    gradient none "strings";
+    gradient none "it takes strings";
 
     /// Splits each string into its characters, and gives the offset of each in the bytes of its string.
     ///
@@ -63,7 +63,7 @@ operations! {
     /// ```
     fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (Str, i64);
     tensorflow "tf.strings.unicode_split_with_offsets";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

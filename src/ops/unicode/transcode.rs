@@ -36,7 +36,7 @@ operations! {
     /// ```
     fn unicode_transcode(&self, from: impl Into<TextEncoding>, to: Encoding) -> Str;
     tensorflow "tf.strings.unicode_transcode";
-    gradient none "strings";
+    gradient none "it takes strings";
 }
 
 #[track_caller]

@@ -236,19 +236,29 @@ impl SavedModel {
         written.map_err(|what| Error::argument(TO_BYTES, what)).map_err(here())
     }
 
-    /// Reads a model from a file.
+    /// Reads a model from a file, without element functions: [`LoadOptions::load`] takes those.
+    ///
+    /// Everything is checked before anything is made of it, and memory is allocated in proportion to the file.
     ///
     /// # Errors
-    /// As [`LoadOptions::load`].
+    /// A file that cannot be read ([`Error::Io`]), is damaged, or was written by a newer version; an unknown primitive.
+    ///
+    /// # Cost
+    /// Reads the file into memory, where it stays; tensors and programs are made when they are asked for.
     #[track_caller]
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         LoadOptions::new().load(path).map_err(|e| e.of("SavedModel::load"))
     }
 
-    /// Reads a model from the bytes of a file.
+    /// Reads a model from the bytes of a file, without element functions: [`LoadOptions::from_bytes`] takes those.
+    ///
+    /// Everything is checked before anything is made of it, and memory is allocated in proportion to the bytes.
     ///
     /// # Errors
-    /// As [`LoadOptions::from_bytes`].
+    /// Bytes that are damaged, or were written by a newer version; an unknown primitive.
+    ///
+    /// # Cost
+    /// The bytes stay in memory; tensors and programs are made when they are asked for.
     #[track_caller]
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         LoadOptions::new().from_bytes(bytes).map_err(|e| e.of("SavedModel::from_bytes"))
@@ -326,8 +336,14 @@ impl LoadOptions {
 
     /// Reads a model from the bytes of a file.
     ///
+    /// Everything is checked before anything is made of it, and memory is allocated in proportion to the bytes.
+    ///
     /// # Errors
-    /// As [`Self::load`].
+    /// Bytes that are damaged, or were written by a newer version; an unknown primitive; an element function that was given
+    /// and has another text or signature in the file.
+    ///
+    /// # Cost
+    /// The bytes stay in memory; tensors and programs are made when they are asked for.
     #[track_caller]
     pub fn from_bytes(&self, bytes: Vec<u8>) -> Result<SavedModel> {
         self.read(bytes).map_err(|what| Error::argument("LoadOptions::from_bytes", what)).map_err(here())

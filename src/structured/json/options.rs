@@ -58,12 +58,22 @@ impl JsonOptions {
 
 /// Conversion from values, with options.
 impl FieldValue {
-    /// As [`from_serialize`](Self::from_serialize), with [`JsonOptions`]: a schema, default values in place of nulls
-    /// and missing fields, records that do not fit left out.
+    /// A tensor or records, with [`JsonOptions`]: from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
+    ///
+    /// Besides what [`from_serialize`](Self::from_serialize) does, the options give a schema of some or all parts, default
+    /// values in place of nulls and missing fields, and leave out records that do not fit and fields that are unknown. The
+    /// default of a number is 0, of a list the empty one. Parts without a type in the schema are inferred.
     ///
     /// # Errors
-    /// As [`from_serialize_with_schema`](Self::from_serialize_with_schema), for values that the options do not admit; a
-    /// null of an inferred type that no earlier value shows.
+    /// With the path, unless the options admit the value: a value of another type than the schema's: a float for an
+    /// integer, a number beyond the dtype, a field that is missing or unknown; records of one list with different fields;
+    /// null. A null of an inferred type that no earlier value shows; an integer of more than 64 bits; values nested deeper
+    /// than 128 levels. A schema with a field whose name is empty, a number, or given twice. More values than the device
+    /// can hold; a dtype that it lacks.
+    ///
+    /// # Cost
+    /// One upload per field, and one per list dimension.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, JsonOptions};
@@ -80,29 +90,30 @@ impl FieldValue {
         options: &JsonOptions,
         device: &Device,
     ) -> Result<Self> {
-        Self::of_options("FieldValue::from_serialize_with", value, options, device)
-    }
-
-    #[track_caller]
-    fn of_options(
-        op: &'static str,
-        value: &(impl Serialize + ?Sized),
-        options: &JsonOptions,
-        device: &Device,
-    ) -> Result<Self> {
-        let column = options.schema.column().map_err(|what| Error::argument(op, what)).map_err(here())?;
-        Self::of_column(op, column, value, options.parsing(), device)
+        const OP: &str = "FieldValue::from_serialize_with";
+        let column = options.schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
+        Self::of_column(OP, column, value, options.parsing(), device)
     }
 }
 
 /// Conversion from values, with options.
 impl StructuredTensor {
-    /// Records, with [`JsonOptions`](crate::JsonOptions): a schema, default values in place of nulls and missing fields,
-    /// records that do not fit left out. Without options [`from_serialize`](Self::from_serialize). One upload per field,
-    /// and one per list dimension.
+    /// Records, with [`JsonOptions`](crate::JsonOptions): from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
+    ///
+    /// Besides what [`from_serialize`](Self::from_serialize) does, the options give a schema of some or all parts, default
+    /// values in place of nulls and missing fields, and leave out records that do not fit and fields that are unknown. The
+    /// default of a number is 0, of a list the empty one. Parts without a type in the schema are inferred.
     ///
     /// # Errors
-    /// As [`FieldValue::from_serialize_with`]; a value without records.
+    /// A value without records. With the path, unless the options admit the value: a value of another type than the
+    /// schema's: a float for an integer, a number beyond the dtype, a field that is missing or unknown; records of one
+    /// list with different fields; null. A null of an inferred type that no earlier value shows; an integer of more than
+    /// 64 bits; values nested deeper than 128 levels. A schema with a field whose name is empty, a number, or given twice.
+    /// More values than the device can hold; a dtype that it lacks.
+    ///
+    /// # Cost
+    /// One upload per field, and one per list dimension.
     ///
     /// ```
     /// use ragged::{Device, JsonOptions, StructuredTensor};
@@ -128,6 +139,6 @@ impl StructuredTensor {
         device: &Device,
     ) -> Result<Self> {
         const OP: &str = "StructuredTensor::from_serialize_with";
-        FieldValue::of_options(OP, value, options, device)?.of_records(OP)
+        FieldValue::from_serialize_with(value, options, device).map_err(|e| e.of(OP))?.of_records(OP)
     }
 }

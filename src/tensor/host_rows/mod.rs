@@ -290,7 +290,8 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
-    /// As [`RaggedTensor::rows`].
+    /// A scalar; the first failed device-side check; a lost device; more memory than is available, or than the device's
+    /// budget.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

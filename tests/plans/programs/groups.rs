@@ -10,6 +10,10 @@ pub const PROGRAMS: &[Program] = &[
         let (keys, groups) = i.x.group_by_key(&i.ids)?;
         Ok(vec![keys, groups.reduce_mean(-1)?])
     }),
+    ("group_by_key of two keys", |i| {
+        let ((first, second), groups) = i.x.group_by_key((&i.ids, &i.y))?;
+        Ok(vec![first, second, groups])
+    }),
     ("group_by_key of a vector", |i| two(i.column.slice(s![.., 0])?.group_by_key(&i.segments))),
     ("split_where", |i| one(i.x.split_where(&i.y.greater(0f32)?))),
     ("split_where and a sum", |i| one(i.x.split_where(&i.y.greater(0f32)?)?.reduce_sum(2))),

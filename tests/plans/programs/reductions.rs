@@ -1,5 +1,6 @@
 //! Reductions of rows, of columns and of all; segments; scans.
 
+use ragged::DType;
 use ragged::opt::{ScanAxis, exclusive, keep, reversed};
 
 use super::{Program, one};
@@ -23,6 +24,7 @@ pub const PROGRAMS: &[Program] = &[
     ("reduce_mean of columns", |i| one(i.wide.reduce_mean(0))),
     ("reduce_variance", |i| one(i.x.reduce_variance(1))),
     ("reduce_std", |i| one(i.x.reduce_std(1))),
+    ("reduce_variance_as of integers", |i| one(i.ids.reduce_variance_as(DType::F32, 1))),
     ("reduce_logsumexp", |i| one(i.x.reduce_logsumexp(1))),
     ("reduce_euclidean_norm", |i| one(i.x.reduce_euclidean_norm(1))),
     ("reduce_all", |i| one(i.x.greater(0f32)?.reduce_all(1))),

@@ -30,6 +30,7 @@ pub const PROGRAMS: &[Program] = &[
     ("string_upper", |i| one(i.words.string_upper())),
     ("string_strip", |i| one(i.words.string_strip())),
     ("as_string", |i| one(i.ids.as_string())),
+    ("string_prefix_to_number", |i| one(i.ids.as_string()?.string_prefix_to_number(ragged::DType::I32))),
     ("string_to_number", |i| one(i.ids.as_string()?.string_to_number(ragged::DType::I32))),
     ("fingerprint64", |i| one(i.words.fingerprint64())),
     ("to_hash_bucket_strong", |i| one(i.words.to_hash_bucket_strong(100, [1, 2]))),

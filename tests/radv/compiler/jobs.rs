@@ -110,8 +110,8 @@ impl Drop for Jobs {
     }
 }
 
-/// The SPIR-V of an entry point, with the modes that RADV offers and without injected checks: they stop the driver from unrolling loops and
-/// hide operations from its optimizer.
+/// The SPIR-V of an entry point, with the modes that RADV offers and without injected checks: they stop the driver from
+/// unrolling loops and hide operations from its optimizer.
 fn spirv(name: &str, module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str) -> Vec<u32> {
     let mut binding_map = spv::BindingMap::default();
     for binding in module.global_variables.iter().filter_map(|(_, v)| v.binding) {

@@ -1,4 +1,4 @@
-//! Styles and helpers shared by the charts.
+//! Colours, number formats and SVG elements shared by the charts.
 
 use std::error::Error;
 

@@ -45,7 +45,13 @@ pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product<InPlan>, batches: 
 }
 
 /// The first `len` elements of an operand. An array is borrowed; any other expression is evaluated into `kept`.
-fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut Option<Array>) -> Result<&'a Array> {
+pub(super) fn operand<'a>(
+    inputs: &'a Inputs,
+    op: &str,
+    e: &Expr,
+    len: usize,
+    kept: &'a mut Option<Array>,
+) -> Result<&'a Array> {
     if let Some(node) = e.own_load()
         && inputs.array(node).len() >= len
     {

@@ -3,8 +3,8 @@
 //!
 //! A work item evaluates the values of its rows once, in one block of expressions with common subexpressions. Each
 //! accumulator reduces them in the canonical order. Epilogues are then evaluated once per row, and the map reads their
-//! results in the block of the values. A row that is longer than a work item is divided into pieces of whole blocks, which are reduced on all
-//! cores; its elements are mapped piece by piece once its results are known.
+//! results in the block of the values. A row that is longer than a work item is divided into pieces of whole blocks,
+//! which are reduced on all cores; its elements are mapped piece by piece once its results are known.
 
 mod accumulator;
 mod column;

@@ -46,6 +46,38 @@ impl<'m, 'a> Emitter<'m, 'a> {
         self
     }
 
+    /// As [`Self::with_value`], between values.
+    pub(super) fn bind(&mut self, e: &Expr, name: String) {
+        self.scopes[0].insert(e.digest(), name);
+    }
+
+    /// The name of the guarded value of an expression, whose lines follow.
+    pub(super) fn guarded(&mut self, e: &Expr) -> String {
+        let value = self.value(e);
+        if !e.dtype().is_float() || value_type(e.dtype()) == "u32" {
+            return value;
+        }
+        let text = arithmetic::guard(self.module, e.dtype(), &value);
+        self.define(&text)
+    }
+
+    /// Defines a name.
+    pub(super) fn define(&mut self, text: &str) -> String {
+        let name = self.fresh();
+        self.line(&format!("let {name} = {text};"));
+        name
+    }
+
+    /// Adds a statement.
+    pub(super) fn statement(&mut self, text: &str) {
+        self.line(text);
+    }
+
+    /// The lines of the body.
+    pub(super) fn lines(self) -> String {
+        self.lines
+    }
+
     /// The lines of the body, and the name of the result.
     pub(crate) fn function(mut self, e: &Expr) -> (String, String) {
         let result = self.value(e);
@@ -94,6 +126,10 @@ impl<'m, 'a> Emitter<'m, 'a> {
             ExprKind::Load(node, at) => {
                 let at = self.value(at);
                 self.load(node, &at)
+            }
+            ExprKind::Register(register, at) => {
+                let at = if at.is_index() { None } else { Some(self.value(at)) };
+                self.module.register(register.number, at.as_deref())
             }
             ExprKind::RowOf(splits, at) => {
                 let own = self.module.row_context.clone();
@@ -228,7 +264,8 @@ impl<'m, 'a> Emitter<'m, 'a> {
                  let end = min(first + len_b{k}(), max(rows, 1u));\n    var a = first;\n    \
                  var b = max(end, first + 1u) - 1u;\n    \
                  while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
-                 if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
+                 if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            \
+                 b = mid - 1u;\n        }}\n    }}\n    \
                  let start = load_b{k}(a);\n    rg_set_missed(first > 0u && (first >= end || start > at));\n    return a;\n}}"
             ));
             return format!("search_{k}({at}, {rows})");
@@ -239,7 +276,8 @@ impl<'m, 'a> Emitter<'m, 'a> {
             "/// The last row that starts at or before `at`.\n\
              fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
              while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
-             if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
+             if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    \
+             }}\n    return a;\n}}"
         )
         .expect("a string takes text");
         self.module.helper(text);

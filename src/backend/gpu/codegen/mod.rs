@@ -13,6 +13,8 @@ mod kernel_module;
 mod library;
 mod outputs;
 mod pairs;
+mod phases;
+mod recurrence;
 mod row_kernel;
 mod storage;
 mod types;
@@ -26,6 +28,8 @@ pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
 pub(in crate::backend::gpu) use kernel_module::Kernel;
 pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
+pub(crate) use phases::{Phases, STORE, looped};
+pub(crate) use recurrence::{WORKGROUP_WORDS, lane_bits};
 pub(crate) use row_kernel::shares_words;
 pub(crate) use storage::{Binding, Element, StorageArray};
 #[cfg(test)]
@@ -40,6 +44,7 @@ use crate::graph::planned::{Expr, ExprKind, Node, Param, Size};
 use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn};
+use recurrence::Registers;
 
 /// Builder of a kernel's module: the generated functions, and the arrays, parameters and library functions that they
 /// use.
@@ -54,6 +59,8 @@ pub(crate) struct ModuleBuilder<'a> {
     functions: String,
     uses_status: bool,
     row_context: Option<(Node, u32)>,
+    /// The registers that expressions may read.
+    registers: Registers,
     /// The array of a fetch, which is bound in parts.
     fetched: Option<&'a Node>,
     /// The arrays that are loaded four elements at a time.
@@ -77,6 +84,7 @@ impl<'a> ModuleBuilder<'a> {
             functions: String::new(),
             uses_status: false,
             row_context: step.row_context.clone(),
+            registers: Registers::default(),
             fetched: step.fetches(),
             vectors: Vec::new(),
             ranges: BTreeSet::new(),

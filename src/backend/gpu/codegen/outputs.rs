@@ -27,7 +27,8 @@ impl ModuleBuilder<'_> {
             let mask = u32::MAX >> (32 - width);
             return self.push(&format!(
                 "fn store(i: u32, row: u32, v: Elem) {{\n    let shift = (i & {last}u) * {width}u;\n    \
-                 let others = load_out(i >> {shift}u) & ~({mask}u << shift);\n    store_out(i >> {shift}u, others | ({bits} << shift));\n}}"
+                 let others = load_out(i >> {shift}u) & ~({mask}u << shift);\n    \
+                 store_out(i >> {shift}u, others | ({bits} << shift));\n}}"
             ));
         }
         self.push(&format!(

@@ -14,4 +14,5 @@ mod row_reduce;
 mod row_scan;
 mod row_sort;
 mod scan;
+mod scan_rows;
 mod sort;

@@ -232,9 +232,10 @@ mod tests {
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
-    use crate::graph::node::Rows;
+    use crate::graph::node::{RowDomain, Rows};
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::{Int64Repr, PlanOf};
+    use crate::graph::recorder::Recorder;
     use crate::graph::{Expr, Extent, Node};
 
     const N: u32 = 100_000;
@@ -302,25 +303,41 @@ mod tests {
         let (x, at) = (source(&backend, DType::U32, N), source(&backend, DType::U32, N));
         let count = Expr::load(&at, Expr::u32(N - 1));
         let keys = Expr::load(&x, Expr::index()).add(Expr::load(&at, Expr::index()));
-        let sort = |count| Node::sort(&backend, "test", count, keys.clone(), 32);
+        let sort = |count| Recorder::new(&backend, "test").sort(count, keys.clone(), 32);
         assert_eq!(kinds(&sort(Extent::known(N))), ["map", "sort"]);
         assert_eq!(kinds(&sort(Extent::bounded(N, count))), ["fetch", "map", "sort"]);
         let splits = source(&backend, DType::U32, N);
         let rows = || (Rows::Splits(splits.clone()), Extent::known(N - 1));
-        let sorted = Node::row_sort(&backend, "test", rows(), Extent::known(N), (keys.clone(), 32), u32::MAX);
+        let sorted = Recorder::new(&backend, "test").row_sort(
+            RowDomain::of(rows(), Extent::known(N), 1),
+            (keys.clone(), 32),
+            u32::MAX,
+        );
         assert_eq!(kinds(&sorted), ["map", "sort", "fetch", "sort", "fetch"]);
-        let first = |key| Node::top_k(&backend, "test", rows(), Extent::known(N), (key, 9), u32::MAX).expect("small");
+        let first = |key| {
+            Recorder::new(&backend, "test")
+                .top_k(RowDomain::of(rows(), Extent::known(N), 1), (key, 9), u32::MAX)
+                .expect("small")
+        };
         assert_eq!(kinds(&first(keys.clone()))[..5], ["map", "sort", "fetch", "sort", "fetch"]);
         let wide = first(keys.clone().cast(DType::U64));
         assert_eq!(kinds(&wide).iter().filter(|kind| **kind == "sort").count(), 3);
-        let folds =
-            Node::tile_fold(&backend, "test", ReduceOp::Sum, Extent::known(N), (keys.clone(), 300), keys.clone());
+        let folds = Recorder::new(&backend, "test").tile_fold(
+            ReduceOp::Sum,
+            Extent::known(N),
+            (keys.clone(), 300),
+            keys.clone(),
+        );
         assert_eq!(kinds(&folds.expect("small")), ["map", "tile_fold"]);
-        let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, keys).expect("small");
+        let sums = Recorder::new(&backend, "test")
+            .reduce(ReduceOp::Sum, RowDomain::of(rows(), Extent::known(N), 1), keys)
+            .expect("small");
         assert_eq!(kinds(&sums), ["map", "row_reduce"]);
         // Rows whose values are their own starts.
         let own = Expr::load(&splits, Expr::index());
-        let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, own).expect("small");
+        let sums = Recorder::new(&backend, "test")
+            .reduce(ReduceOp::Sum, RowDomain::of(rows(), Extent::known(N), 1), own)
+            .expect("small");
         assert_eq!(kinds(&sums), ["map", "row_reduce"]);
     }
 }

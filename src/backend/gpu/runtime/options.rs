@@ -33,8 +33,9 @@ pub struct DeviceOptions {
     /// Excludes the program's own buffers, staging memory of uploads and reads (host memory on discrete GPUs), kernels
     /// and their parameters. Excludes host memory, which has no budget on a GPU device: results of reads, values that an
     /// upload or a host step holds, and the variables of lists of tensors (`unzip`, `split`, `dynamic_partition`) are
-    /// counted against the memory that the machine has available. Memory returned to the driver is free once the commands that used it have run. The budget
-    /// of a CPU device is [`CpuOptions::max_memory`](crate::CpuOptions::max_memory).
+    /// counted against the memory that the machine has available. Memory returned to the driver is free once the
+    /// commands that used it have run. The budget of a CPU device is
+    /// [`CpuOptions::max_memory`](crate::CpuOptions::max_memory).
     pub max_memory: Option<u64>,
     /// Reduces the limits to core WebGPU's: 8 storage buffers per stage, 256 invocations, 16 KiB of workgroup memory,
     /// 128 MiB per binding, 256 MiB per buffer.

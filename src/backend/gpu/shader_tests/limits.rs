@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Product, Rows};
+use crate::graph::node::{Node, Product, RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
@@ -45,7 +45,7 @@ fn product(backend: &BackendRef, value: &Expr) -> Node {
         tile_capacity: 40.into(),
         tile: 16,
     };
-    Node::product(backend, "product", Extent::known(9000), product, &[])
+    Recorder::new(backend, "product").product(Extent::known(9000), product, &[])
 }
 
 #[test]
@@ -59,11 +59,15 @@ fn wide_expressions_of_every_primitive() {
                 let (rows, nrows) = (Rows::Splits(s), Extent::known(100));
                 let reduce = |value: &Expr| {
                     let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
-                    Node::reduce(backend, "reduce", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
+                    Recorder::new(backend, "reduce")
+                        .reduce(ReduceOp::Sum, RowDomain::of(rows, nvals, 1), value.clone())
+                        .expect("small")
                 };
                 let row_scan = |value: &Expr| {
                     let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
-                    Node::row_scan(backend, "row scan", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
+                    Recorder::new(backend, "row scan")
+                        .row_scan(ReduceOp::Sum, RowDomain::of(rows, nvals, 1), value.clone())
+                        .expect("small")
                 };
                 let checked = value.clone().checked(Check::new("check", "never"), value.clone().lt(Expr::u32(1 << 30)));
                 let assert = Node::assert(
@@ -84,35 +88,43 @@ fn wide_expressions_of_every_primitive() {
                     ("product with a condition".into(), product(backend, &checked)),
                     ("row scan".into(), row_scan(&value)),
                     ("checked row scan".into(), row_scan(&checked)),
-                    ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
+                    (
+                        "scan".into(),
+                        Recorder::new(backend, "scan").scan(counted.clone(), checked.clone()).expect("small"),
+                    ),
                     (
                         "row sort".into(),
-                        Node::row_sort(
-                            backend,
-                            "sort",
-                            (rows.clone(), Extent::known(100)),
-                            counted.clone(),
+                        Recorder::new(backend, "sort").row_sort(
+                            RowDomain::of((rows.clone(), Extent::known(100)), counted.clone(), 1),
                             (checked.clone(), 16),
                             N,
                         ),
                     ),
-                    ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
+                    ("sort".into(), Recorder::new(backend, "sort").sort(counted.clone(), checked.clone(), 16)),
                     (
                         "histogram".into(),
-                        Node::histogram(backend, "histogram", counted.clone(), checked.clone(), Extent::known(300)),
+                        Recorder::new(backend, "histogram").histogram(
+                            counted.clone(),
+                            checked.clone(),
+                            Extent::known(300),
+                        ),
                     ),
                     ("top k".into(), {
                         let (rows, key) = ((rows.clone(), Extent::known(100)), (checked.clone(), 7));
-                        Node::top_k(backend, "top k", rows, counted.clone(), key, N).expect("small")
+                        Recorder::new(backend, "top k")
+                            .top_k(RowDomain::of(rows, counted.clone(), 1), key, N)
+                            .expect("small")
                     }),
                     ("tile fold".into(), {
                         let (key, sum) = ((checked.clone().rem(Expr::u32(90)), 80), ReduceOp::Sum);
-                        Node::tile_fold(backend, "fold", sum, counted.clone(), key, value.clone()).expect("small")
+                        Recorder::new(backend, "fold")
+                            .tile_fold(sum, counted.clone(), key, value.clone())
+                            .expect("small")
                     }),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
                         let marks = RankBitmap::new(Recorder::new(backend, "mark"), &counted, keep);
-                        Node::compact(backend, "compact", &marks, (checked, 1), marks.total())
+                        Recorder::new(backend, "compact").compact(&marks, (checked, 1), marks.total())
                     }),
                 ]
             });

@@ -2,8 +2,9 @@
 //!
 //! Every recipe with every operation and dtype (`cases`) is lowered, validated within core WebGPU's limits
 //! (`validity`), also with arrays in windows (`windowed`), and checked for constructs that drivers treat differently
-//! (`dialect`), for missing guards between float operations of inlined functions (`guards`), and for texts that depend on sizes (`structure`). Every operation runs on every adapter, on edge cases
-//! of its operands, and must give the CPU's bits (`opcodes`, `primitives`, `limits`).
+//! (`dialect`), for missing guards between float operations of inlined functions (`guards`), and for texts that depend
+//! on sizes (`structure`). Every operation runs on every adapter, on edge cases of its operands, and must give the
+//! CPU's bits (`opcodes`, `primitives`, `limits`).
 
 mod cases;
 mod dialect;

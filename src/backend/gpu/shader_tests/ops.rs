@@ -21,7 +21,7 @@ pub(super) const HASHES: [HashOp; 3] = [
     HashOp::Murmur { seed: 0xdeca_fbad_dead_beef },
 ];
 
-const BINARY: [BinaryOp; 21] = [
+const BINARY: &[BinaryOp] = &[
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -60,7 +60,7 @@ fn takes(op: BinaryOp, dtype: DType) -> bool {
 
 /// The operations of two operands of that dtype.
 pub(super) fn binary(dtype: DType) -> Vec<BinaryOp> {
-    BINARY.into_iter().filter(|&op| takes(op, dtype)).collect()
+    BINARY.iter().copied().filter(|&op| takes(op, dtype)).collect()
 }
 
 /// The functions of [`crate::math`] that take one argument.

@@ -1,6 +1,7 @@
 //! Functions of elements that the user defines in WGSL and in Rust.
 
 mod check;
+mod derivative;
 mod fault;
 #[cfg(feature = "saved")]
 mod saved;
@@ -18,6 +19,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use derivative::ElementDerivative;
 use fault::Fault;
 #[cfg(feature = "saved")]
 pub(crate) use saved::SavedFunction;
@@ -102,6 +104,11 @@ const OP: &str = "map_elements";
 /// A panic of the Rust function is an error of the read, and other reads are not affected; a program compiled with
 /// `panic = "abort"` ends. On a GPU, a loop without end loses the device.
 ///
+/// # Gradients
+///
+/// Gradients need the derivative by each argument that they pass through: see
+/// [`with_derivative`](Self::with_derivative).
+///
 /// # Identity
 ///
 /// Equal calls are computed once. Functions without captured variables are equal if name, text and closure are; of
@@ -160,7 +167,8 @@ impl<S: ElementSignature> ElementFunction<S> {
         let function = Function::new(FunctionData {
             def: Arc::new(def),
             identity: identity::<S, F>(name, wgsl),
-            rust: Some(Box::new(move |arguments, results| function.run(arguments, results))),
+            rust: Some(Arc::new(move |arguments: &[&[u32]], results: &mut [u32]| function.run(arguments, results))),
+            derivatives: Vec::new(),
             location: caller(),
         });
         Ok(Self { function, signature: PhantomData })

@@ -51,6 +51,7 @@ impl SavedFunction {
             def: Arc::new(def),
             identity: Digest::of("function of a file", NEXT.fetch_add(1, Ordering::Relaxed)),
             rust: None,
+            derivatives: Vec::new(),
             location: caller(),
         }))
     }

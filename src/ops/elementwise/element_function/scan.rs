@@ -148,7 +148,8 @@ impl<'t> Scanned<'t> {
         self.tokens.iter().any(|t| t.kind == Kind::Word && matches!(t.text, "for" | "while" | "loop"))
     }
 
-    /// The text without comments, on the same lines, which end with line feeds. All names that it declares at module scope begin with `prefix`.
+    /// The text without comments, on the same lines, which end with line feeds. All names that it declares at module
+    /// scope begin with `prefix`.
     ///
     /// A local name that equals one of these is renamed too, which changes nothing. Names after a dot are members of
     /// the results of built-in functions.

@@ -30,7 +30,7 @@ impl Row {
     pub fn size(&self) -> Result<Self> {
         match self.rank() {
             0 => self.constant(1i64),
-            rank => self.with(with_partitions(&self.all.merged(1, rank)?)?.row_lengths(1)?),
+            rank => Ok(self.with(with_partitions(&self.all.merged(1, rank)?)?.row_lengths(1)?)),
         }
     }
 
@@ -58,7 +58,7 @@ impl Row {
     #[track_caller]
     pub fn row_lengths(&self, axis: impl Integer) -> Result<Self> {
         let axis = self.axis("row_lengths", axis.saturating_i64())?;
-        self.with(self.all.row_lengths(axis)?)
+        Ok(self.with(self.all.row_lengths(axis)?))
     }
 
     /// The number of occurrences of each of the integers from 0 to `bins - 1` in the row: along `axis` and all axes
@@ -85,17 +85,24 @@ impl Row {
     pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
         const OP: &str = "bincount";
         let bins = given_bins(OP, bins.into())?;
-        self.with(self.as_counted()?.bincount(self.count_axes(OP, axis.into())?, bins)?)
+        Ok(self.with(self.as_counted()?.bincount(self.count_axes(OP, axis.into())?, bins)?))
     }
 
-    /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Row::bincount`].
+    /// The sum of the weights of the occurrences of each of the integers from 0 to `bins - 1` in the row: along `axis` and
+    /// all axes below it, or in the whole row (`..`).
     ///
-    /// `weights` is a row of the same call with the shape of this row; its dtype is that of the result. Costs and
-    /// determinism as [`Tensor::bincount_weighted`], without its wait.
+    /// Axis 0 or `..` gives a vector of sums, a deeper axis one for each row of the row. `weights` is a row of the same
+    /// call with the shape of this row; its dtype is that of the result. Integers wrap, NaN propagates, and bins without
+    /// values hold 0. Values beyond the last bin are not counted. Sums have the same bits on every backend.
     ///
     /// # Errors
-    /// As [`Row::bincount`]; [`binary`](crate::opt::binary) bins; weights of another shape, of another call, of bools
-    /// or byte strings.
+    /// A number of bins that is not given, or [`binary`](crate::opt::binary) bins; byte strings; an axis out of range, or
+    /// several; 2^32 - 1 sums or more; weights of another shape, of another call, of bools or byte strings. At the read:
+    /// negative values, floats that are not whole numbers.
+    ///
+    /// # Cost
+    /// Up to 512 bins in all rows together: one pass over the values and the weights. More bins: a stable sort of the
+    /// values, and a reduction of the weights. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -114,7 +121,7 @@ impl Row {
         let bins = given_bins(OP, bins.into())?;
         weights.of_same_call(OP, self)?;
         let axes = self.count_axes(OP, axis.into())?;
-        self.with(self.as_counted()?.bincount_weighted(&weights.as_counted()?, axes, bins)?)
+        Ok(self.with(self.as_counted()?.bincount_weighted(&weights.as_counted()?, axes, bins)?))
     }
 
     /// The number of values in each of `bins` bins of equal width over `range`: along `axis` and all axes below it, or in
@@ -141,7 +148,7 @@ impl Row {
     #[track_caller]
     pub fn histogram(&self, axis: impl IntoAxes, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Self> {
         let axes = self.count_axes("histogram", axis.into())?;
-        self.with(self.as_counted()?.histogram(axes, range, bins)?)
+        Ok(self.with(self.as_counted()?.histogram(axes, range, bins)?))
     }
 
     /// Whether each row along `axis` contains the item.
@@ -212,7 +219,7 @@ impl Row {
                 "rows need a max_length: the greatest length differs among them",
             ));
         }
-        self.with(self.all.sequence_mask(max_length)?)
+        Ok(self.with(self.all.sequence_mask(max_length)?))
     }
 
     /// Fills every empty row of the innermost ragged dimension with one element whose numbers are all `default`. Also
@@ -241,7 +248,7 @@ impl Row {
             return Err(Error::argument("fill_empty_rows", "a dense row has no rows that could be empty"));
         }
         let (filled, empty) = self.all.fill_empty_rows(default)?;
-        Ok((self.with(filled)?, self.with(empty)?))
+        Ok((self.with(filled), self.with(empty)))
     }
 
     /// The tensor of all rows, in which a scalar is a row of one value.

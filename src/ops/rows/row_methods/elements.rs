@@ -29,7 +29,7 @@ impl Row {
     /// Polars: `Expr.cast`.
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
-        self.with(self.all.cast(dtype)?)
+        Ok(self.with(self.all.cast(dtype)?))
     }
 
     /// Reinterprets the bits of the elements as another dtype. A narrower dtype adds an innermost dimension of the parts
@@ -58,7 +58,7 @@ impl Row {
             let what = format!("a scalar of {} does not fill an element of {dtype}", self.dtype());
             return Err(Error::argument("bitcast", what));
         }
-        self.with(self.all.bitcast(dtype)?)
+        Ok(self.with(self.all.bitcast(dtype)?))
     }
 
     /// What a function of elements gives for each element, as [`Tensor::map_elements`](crate::Tensor::map_elements).
@@ -82,7 +82,7 @@ impl Row {
     /// Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<A: WgslElement, R: WgslElement>(&self, function: &ElementFunction<fn(A) -> R>) -> Result<Self> {
-        self.with(self.all.map_elements(function)?)
+        Ok(self.with(self.all.map_elements(function)?))
     }
 
     /// The elements of `x` where this row of bools is true, those of `y` where it is false.
@@ -116,7 +116,7 @@ impl Row {
         let (x, y) = (x.into(), y.into());
         let rank = self.rank().max(x.rank()).max(y.rank());
         let (x_rows, y_rows) = (self.rows_of(OP, &x, rank)?, self.rows_of(OP, &y, rank)?);
-        self.with(self.lifted(rank)?.select(x.or_rows(x_rows.as_ref()), y.or_rows(y_rows.as_ref()))?)
+        Ok(self.with(self.lifted(rank)?.select(x.or_rows(x_rows.as_ref()), y.or_rows(y_rows.as_ref()))?))
     }
 
     /// One-hot encoding: for each integer `i` of the row, a vector of `depth` elements that is `on` at index `i` and
@@ -143,6 +143,6 @@ impl Row {
     pub fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> Result<Self> {
         let Depth { depth, axis } = depth.into();
         let axis = self.new_axis("one_hot", axis)?;
-        self.with(self.all.one_hot(Depth { depth, axis }, on, off)?)
+        Ok(self.with(self.all.one_hot(Depth { depth, axis }, on, off)?))
     }
 }

@@ -28,11 +28,14 @@ impl Row {
     /// Concatenates rows of one call along `axis`, which counts in the rows.
     ///
     /// All have one dtype and one rank. Dimensions before `axis` must be equal; ragged dimensions below may differ.
-    /// Costs as [`Tensor::concat`].
     ///
     /// # Errors
     /// An empty list; `axis` out of range; different ranks or dtypes; different sizes before `axis`, at the read where
     /// only the device knows them; rows of different calls.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct rows, or more than 8, are
+    /// appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -51,16 +54,21 @@ impl Row {
     pub fn concat(rows: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "concat";
         let (first, all) = of_one_call(OP, rows)?;
-        first.with(Tensor::concat(&all, first.axis(OP, axis.saturating_i64())?)?)
+        Ok(first.with(Tensor::concat(&all, first.axis(OP, axis.saturating_i64())?)?))
     }
 
     /// Stacks rows of one call along a new dimension `axis` of the row: 0 to the rank, or negative.
     ///
-    /// Along axis 0 each of the rows becomes a row of the result, and they may have different shapes. Along another axis
-    /// the dimensions before it must be equal. Costs as [`Tensor::stack`].
+    /// All have one dtype and one rank. Along axis 0 each of the rows becomes a row of the result, and they may have
+    /// different shapes; numbers give a vector. Along another axis the dimensions before it must be equal.
     ///
     /// # Errors
-    /// As [`Row::concat`].
+    /// An empty list; `axis` out of range; different ranks or dtypes; different sizes before `axis`, at the read where
+    /// only the device knows them; rows of different calls.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct rows, or more than 8, are
+    /// appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -77,7 +85,7 @@ impl Row {
     pub fn stack(rows: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "stack";
         let (first, all) = of_one_call(OP, rows)?;
-        first.with(Tensor::stack(&all, first.new_axis(OP, axis.saturating_i64())?)?)
+        Ok(first.with(Tensor::stack(&all, first.new_axis(OP, axis.saturating_i64())?)?))
     }
 
     /// Rows of one call and one shape as the columns of one: a new, innermost dimension has one element per row.
@@ -102,7 +110,7 @@ impl Row {
     #[track_caller]
     pub fn zip(rows: &[impl Borrow<Self>]) -> Result<Self> {
         let (first, all) = of_one_call("zip", rows)?;
-        first.with(Tensor::zip(&all)?)
+        Ok(first.with(Tensor::zip(&all)?))
     }
 
     /// The sum of rows of one call and one shape, added in list order; integers wrap. Nothing broadcasts.
@@ -127,7 +135,7 @@ impl Row {
     #[track_caller]
     pub fn add_n(rows: &[impl Borrow<Self>]) -> Result<Self> {
         let (first, all) = of_one_call("add_n", rows)?;
-        first.with(Tensor::add_n(&all)?)
+        Ok(first.with(Tensor::add_n(&all)?))
     }
 
     /// The Cartesian product of rows of one call along `axis`: one row for each factor.
@@ -193,7 +201,7 @@ impl Row {
     fn with_all(&self, results: Vec<Tensor>) -> Result<Vec<Self>> {
         let mut rows = Vec::with_capacity(results.len());
         for result in results {
-            rows.push(self.with(result)?);
+            rows.push(self.with(result));
         }
         Ok(rows)
     }
@@ -225,7 +233,7 @@ impl Row {
         const OP: &str = "string_join";
         let (first, all) = of_one_call(OP, rows)?;
         let Some(layout) = all.iter().find(|t| t.rank() > 1) else {
-            return first.with(Tensor::string_join(&all, separator)?);
+            return Ok(first.with(Tensor::string_join(&all, separator)?));
         };
         let mut alike = Vec::with_capacity(all.len());
         for t in &all {
@@ -239,6 +247,6 @@ impl Row {
                 _ => (*t).clone(),
             });
         }
-        first.with(Tensor::string_join(&alike, separator)?)
+        Ok(first.with(Tensor::string_join(&alike, separator)?))
     }
 }

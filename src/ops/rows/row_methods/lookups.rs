@@ -32,7 +32,7 @@ impl Row {
     pub fn gather(&self, indices: &Self) -> Result<Self> {
         const OP: &str = "gather";
         self.axis(OP, 0)?;
-        self.with(self.all.gather(batched(&indices.clone().of_call(OP, &self.call)?, 1))?)
+        Ok(self.with(self.all.gather(batched(&indices.clone().of_call(OP, &self.call)?, 1))?))
     }
 
     /// The elements (or rows, or tensors) of the row that vectors of indices name: the last dimension of the indices,
@@ -62,7 +62,7 @@ impl Row {
         if indices.rank() < 2 {
             return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
         }
-        self.with(self.all.gather_nd(batched(&indices, 1))?)
+        Ok(self.with(self.all.gather_nd(batched(&indices, 1))?))
     }
 
     /// Looks up rows of a dense table, which is the same for all rows, by the ids in this row.
@@ -87,6 +87,6 @@ impl Row {
     /// TensorFlow: `tf.nn.embedding_lookup`.
     #[track_caller]
     pub fn embedding_lookup(&self, table: &impl AsRef<Tensor>) -> Result<Self> {
-        self.with(table.as_ref().embedding_lookup(&self.all)?)
+        Ok(self.with(table.as_ref().embedding_lookup(&self.all)?))
     }
 }

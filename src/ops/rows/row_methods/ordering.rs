@@ -1,8 +1,10 @@
-//! Sorts of a row by keys.
+//! Keys of a row: its sorts and groups.
 
 use crate::error::Result;
 use crate::graph::recorder::Recorder;
-use crate::ops::{Row, SortBy, SortKeys};
+use crate::ops::options::next;
+use crate::ops::{GroupKeys, Row, SortBy, SortKeys};
+use crate::tensor::Tensor;
 
 impl<'a> From<&'a Row> for SortKeys<'a, Row> {
     fn from(key: &'a Row) -> Self {
@@ -14,6 +16,19 @@ impl<'a> SortBy for &'a Row {
     type Order = SortKeys<'a, Row>;
     fn descending(self) -> SortKeys<'a, Row> {
         SortKeys::one(self, true)
+    }
+}
+
+impl<'a> GroupKeys<'a, Row> for &'a Row {
+    type Distinct = Row;
+    #[track_caller]
+    fn tensors(&self, op: &'static str, of: &Row, all: &mut Vec<&'a Tensor>) -> Result<()> {
+        all.push((*self).vector_of_same_call(op, of)?);
+        Ok(())
+    }
+    #[track_caller]
+    fn distinct(&self, found: &mut std::vec::IntoIter<Tensor>, of: &Row) -> Result<Row> {
+        Ok(of.with(next(found)))
     }
 }
 
@@ -48,6 +63,39 @@ impl Row {
         for &(key, is_descending) in keys.keys() {
             all.push((key.vector_of_same_call(OP, self)?, is_descending));
         }
-        self.with(self.all.sorted_by(Recorder::new(self.all.backend(), OP), &all)?)
+        Ok(self.with(self.all.sorted_by(Recorder::new(self.all.backend(), OP), &all)?))
+    }
+}
+
+/// Groups by key.
+impl Row {
+    /// Groups the elements of the row by one or several keys, which are rows of the same call: the distinct keys in
+    /// ascending order, and the elements of each.
+    ///
+    /// The dimensions of every key are the first dimensions of this row; its innermost dimension is grouped. Several
+    /// keys, in a tuple, an array or a `Vec`, make one group of the elements that are equal in all of them; the first
+    /// result is then a tuple or a `Vec` of as many rows. Orders, dtypes and costs are those of
+    /// [`Tensor::group_by_key`](crate::Tensor::group_by_key). An empty row has no groups. Never waits.
+    ///
+    /// # Errors
+    /// No key; keys of different ranks; a row or key that is a scalar; a key with more dimensions than the row or other
+    /// row lengths (at the read where only the device knows them); a row of another call.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![2, -3, 2], vec![], vec![4]], &Device::cpu())?;
+    /// let groups: RaggedTensor<i32> = x.map_rows(|row| Ok(row.group_by_key((&row.abs()?, row))?.1))?;
+    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[[2, 2], [-3]], [], [[4]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Polars: `DataFrame.group_by`.
+    #[track_caller]
+    pub fn group_by_key<'a, K: GroupKeys<'a, Self>>(&self, keys: K) -> Result<(K::Distinct, Self)> {
+        const OP: &str = "group_by_key";
+        let mut all = Vec::new();
+        keys.tensors(OP, self, &mut all)?;
+        let (distinct, groups) = self.all.grouped(self.all.recorder(OP), &all)?;
+        Ok((keys.distinct(&mut distinct.into_iter(), self)?, self.with(groups)))
     }
 }

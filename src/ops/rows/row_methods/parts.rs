@@ -13,7 +13,10 @@ use crate::tensor::Tensor;
 
 /// Parts of a row.
 impl Row {
-    /// A part of the row by indices and ranges of its dimensions, as [`Tensor::slice`].
+    /// A part of the row: one index, range or new dimension per dimension of the row, outermost first.
+    ///
+    /// Items are those of [`s!`](crate::s), as of [`Tensor::slice`], but the first one is of the row's own outermost
+    /// dimension. An index drops its dimension; a range keeps it, and ends at the end of its row at the latest.
     ///
     /// # Errors
     /// More items than dimensions; an index into a dimension that differs between rows: [`Row::at`] takes one element of
@@ -36,7 +39,7 @@ impl Row {
     pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
         let mut items = vec![Index::ALL];
         items.extend_from_slice(index.items());
-        self.with(self.all.slice(items)?)
+        Ok(self.with(self.all.slice(items)?))
     }
 
     /// Element `index` of the row along its outermost dimension. Negative indices count from the end. Unlike in
@@ -57,7 +60,7 @@ impl Row {
         const OP: &str = "at";
         let rec = Recorder::new(self.all().backend(), OP);
         self.axis(OP, 0)?;
-        self.with(self.all.nth_named(rec, index.saturating_i64())?)
+        Ok(self.with(self.all.nth_named(rec, index.saturating_i64())?))
     }
 
     /// Element `index` of each row of axis 1 of the row, counted from the end if negative. [`Row::at`] is that of axis 0.
@@ -81,7 +84,7 @@ impl Row {
     #[track_caller]
     pub fn nth(&self, index: impl Integer) -> Result<Self> {
         let all = self.of_rows("nth")?;
-        self.with(all.with_values(&all.values()?.nth(index)?)?)
+        Ok(self.with(all.with_values(&all.values()?.nth(index)?)?))
     }
 
     /// Element `index` of each row of axis 1 of the row, or a default for those that are too short. As [`Row::nth`].
@@ -103,7 +106,7 @@ impl Row {
     #[track_caller]
     pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Self> {
         let all = self.of_rows("nth_or")?;
-        self.with(all.with_values(&all.values()?.nth_or(index, default)?)?)
+        Ok(self.with(all.with_values(&all.values()?.nth_or(index, default)?)?))
     }
 
     /// `lengths` successive elements from element `starts` on: of the row itself if these are scalars, of each row of its
@@ -144,7 +147,7 @@ impl Row {
         self.axis(OP, 0)?;
         let (starts, lengths) = (self.rows_or_repeated(OP, &starts)?, self.rows_or_repeated(OP, &lengths)?);
         if rank == 0 {
-            return self.with(self.all.slice_rows(&starts, &lengths)?);
+            return Ok(self.with(self.all.slice_rows(&starts, &lengths)?));
         }
         let all = self.of_rows(OP)?;
         let mut flat = Vec::with_capacity(2);
@@ -152,7 +155,7 @@ impl Row {
             let numbers = if given.ragged_rank() == 0 { Tensor::from_tensor(given, 1)? } else { given.clone() };
             flat.push(numbers.on_condition(OP, &all.first_agrees_with(OP, &numbers)?)?.values()?);
         }
-        self.with(all.with_values(&all.values()?.slice_rows(&flat[0], &flat[1])?)?)
+        Ok(self.with(all.with_values(&all.values()?.slice_rows(&flat[0], &flat[1])?)?))
     }
 
     /// The elements of the row along its outermost dimension where a row of bools is true.
@@ -180,7 +183,7 @@ impl Row {
     pub fn boolean_mask(&self, mask: &Self) -> Result<Self> {
         const OP: &str = "boolean_mask";
         mask.axis(OP, 0)?;
-        self.with(self.all.boolean_mask(mask.of_same_call(OP, self)?)?)
+        Ok(self.with(self.all.boolean_mask(mask.of_same_call(OP, self)?)?))
     }
 
     /// Indices of the elements that are true, or not 0, within the row: `[n, rank]`, i64, in the order of the elements.
@@ -214,7 +217,7 @@ impl Row {
         let (backend, nrows) = (self.all.backend(), self.all.nrows_extent());
         let rec = Recorder::new(backend, OP);
         let rows = rec.rows_of_lengths(&nrows, length, self.all.count()?.size().clone())?;
-        self.with(indices.under(rows.with_nvals(indices.nrows_extent()))?)
+        Ok(self.with(indices.under(rows.with_nvals(indices.nrows_extent()))?))
     }
 
     /// The integers from 0 to this scalar, which is not included, as a vector.
@@ -238,7 +241,7 @@ impl Row {
     /// Polars: `pl.int_ranges`.
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
-        self.with(self.all.range()?)
+        Ok(self.with(self.all.range()?))
     }
 
     /// Adds updates to elements of the rows of axis 1 of the row: `updates[g][k]` to element `indices[g][k]` of row `g`.
@@ -273,7 +276,7 @@ impl Row {
             let conditions = all.first_agrees_with(OP, &of_rows)?;
             flat.push(of_rows.on_condition(OP, &conditions)?.values()?);
         }
-        self.with(all.with_values(&all.values()?.batch_scatter_add(&flat[0], &flat[1])?)?)
+        Ok(self.with(all.with_values(&all.values()?.batch_scatter_add(&flat[0], &flat[1])?)?))
     }
 }
 

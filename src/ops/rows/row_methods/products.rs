@@ -49,12 +49,12 @@ impl Row {
     /// The matrix product with a row of the same call, or with a tensor that is the same for all rows.
     ///
     /// Both are matrices, or batches of matrices with equal dimensions above the two innermost; a row that is not
-    /// transposed also takes one matrix as a tensor, whatever its rank. [`Row::t`] and [`Tensor::t`] transpose an operand
+    /// transposed also takes one matrix as a tensor, whatever its rank: a vector is multiplied as one row of a matrix. [`Row::t`] and [`Tensor::t`] transpose an operand
     /// without a copy. Dtype, order of addition and costs as [`Tensor::matmul`]; a tensor beside a transposed row, or one
     /// of rank 3 or more, is copied for each row.
     ///
     /// # Errors
-    /// A number; different dtypes or devices; bools or strings; ranks below 2, or different ranks except as above; sizes
+    /// A number; different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; sizes
     /// that do not match, at the read where only the device knows them; a row of another call.
     ///
     /// ```
@@ -93,7 +93,9 @@ impl Row {
     #[track_caller]
     fn product(&self, transposed: bool, other: &RowFactor<'_>) -> Result<Self> {
         let ranks = (self.rank(), other.operand.rank());
-        if ranks.0 < 2 || ranks.1 < 2 {
+        let is_matrix = matches!(&other.operand, RowOperand::Same(Operand::Tensor(_))) && ranks.1 == 2 && !transposed;
+        let is_vector = ranks.0 == 1 && is_matrix;
+        if !is_vector && (ranks.0 < 2 || ranks.1 < 2) {
             let what = format!(
                 "matrices have two dimensions at least, but the operands have rank {} and {}",
                 ranks.0, ranks.1
@@ -102,19 +104,30 @@ impl Row {
         }
         let own = Factor { tensor: &self.all, transposed };
         let rows = match &other.operand {
-            RowOperand::Same(Operand::Tensor(t)) if t.rank() == 2 && !transposed => (*t).clone(),
+            RowOperand::Same(Operand::Tensor(t)) if is_matrix => (*t).clone(),
             operand => self.rows_or_repeated(OP, operand)?,
         };
-        self.with(own.matmul(Factor { tensor: &rows, transposed: other.transposed })?)
+        Ok(self.with(own.matmul(Factor { tensor: &rows, transposed: other.transposed })?))
     }
 }
 
 /// Matrix products.
 impl RowFactor<'_> {
-    /// The product of a transposed row, as [`Row::matmul`].
+    /// The matrix product of a transposed row with a row of the same call, or with a tensor that is the same for all rows.
+    ///
+    /// Both are matrices, or batches of matrices with equal dimensions above the two innermost. The dtype stays: integers
+    /// wrap, and those of 8 and 16 bits accumulate in 32 bits. NaN and infinities follow IEEE 754. A sum without terms is
+    /// 0. Each number is one sum in ascending order, without fused multiply-add: a function of its row and its column
+    /// alone, with the same bits on every device.
     ///
     /// # Errors
-    /// As [`Row::matmul`]; a left operand that is no row.
+    /// A left operand that is no row, or a right one that is a number; different dtypes or devices; bools or strings;
+    /// ranks below 2, or different ranks; sizes that do not match, at the read where only the device knows them; a row of
+    /// another call.
+    ///
+    /// # Cost
+    /// One product; the transposed row is not copied, but a tensor beside it is copied for each row. Waits once where only
+    /// the device knows the size of the result and it has no useful bound.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

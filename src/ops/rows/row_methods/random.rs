@@ -41,7 +41,7 @@ impl Row {
         const OP: &str = "dropout";
         let rows = value_rows(OP, &self.all)?;
         let counter = [rows.offset_of(Expr::index()), rows.row_of(Expr::index())];
-        self.with(self.all.dropped(OP, rate, seed, counter)?)
+        Ok(self.with(self.all.dropped(OP, rate, seed, counter)?))
     }
 
     /// The elements along `axis` in random order.
@@ -67,7 +67,7 @@ impl Row {
     #[track_caller]
     pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "shuffle";
-        self.with(self.shuffled(OP, seed, self.axis(OP, axis.saturating_i64())?)?)
+        Ok(self.with(self.shuffled(OP, seed, self.axis(OP, axis.saturating_i64())?)?))
     }
 
     /// `k` elements along `axis`, drawn without replacement, in random order; all of a row of fewer. The first `k`
@@ -92,7 +92,7 @@ impl Row {
         let axis = self.axis(OP, axis.saturating_i64())?;
         let mut index = vec![Index::ALL; axis as usize];
         index.push(Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 });
-        self.with(self.shuffled(OP, seed, axis)?.slice(index)?)
+        Ok(self.with(self.shuffled(OP, seed, axis)?.slice(index)?))
     }
 
     /// The tensor of all rows, shuffled along one of its axes but the first.

@@ -60,7 +60,7 @@ impl Row {
             if let Some(open) = open {
                 dims[open] = Size::given(n / by);
             }
-            return self.with(self.all.laid_out(rec, Vec::new(), Some(nrows), dims, &[])?);
+            return Ok(self.with(self.all.laid_out(rec, Vec::new(), Some(nrows), dims, &[])?));
         }
         let mut asserts = Vec::new();
         match rows.host_splits() {
@@ -77,7 +77,7 @@ impl Row {
             }
         }
         let Some(open) = open else {
-            return self.with(self.all.laid_out(rec, Vec::new(), Some(nrows), dims, &asserts)?);
+            return Ok(self.with(self.all.laid_out(rec, Vec::new(), Some(nrows), dims, &asserts)?));
         };
         let (mut parts, mut extent, mut copies) = (Vec::with_capacity(open + 1), nrows, 1u32);
         for size in &dims[..open] {
@@ -90,6 +90,6 @@ impl Row {
         let level = rec.rows_of_lengths(&extent, length, rows.nvals_extent().size().clone())?;
         let count = level.nvals_extent().clone();
         parts.push(level);
-        self.with(self.all.laid_out(rec, parts, Some(count), dims.split_off(open + 1), &asserts)?)
+        Ok(self.with(self.all.laid_out(rec, parts, Some(count), dims.split_off(open + 1), &asserts)?))
     }
 }

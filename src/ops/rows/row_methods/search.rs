@@ -85,9 +85,9 @@ impl Row {
             };
             let one = self.filled(OP, &value)?.lifted(1)?;
             let at = self.all.searchsorted(Sought { values: &one, right })?;
-            return self.with(at.slice([Index::ALL, Index::At(0)])?);
+            return Ok(self.with(at.slice([Index::ALL, Index::At(0)])?));
         }
         let values = self.rows_or_repeated(OP, &values)?;
-        self.with(self.all.searchsorted(Sought { values: &values, right })?)
+        Ok(self.with(self.all.searchsorted(Sought { values: &values, right })?))
     }
 }

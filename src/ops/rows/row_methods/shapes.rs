@@ -38,7 +38,7 @@ impl Row {
         const OP: &str = "expand_dims";
         let rec = Recorder::new(self.all().backend(), OP);
         let axis = self.new_axis(OP, axis.saturating_i64())?;
-        self.with(self.all.with_new_axis(rec, axis as usize)?)
+        Ok(self.with(self.all.with_new_axis(rec, axis as usize)?))
     }
 
     /// Removes dimensions of size 1 of the row; `..` stands for those whose size is 1 by type.
@@ -67,7 +67,7 @@ impl Row {
             }
             axes => self.axes("squeeze", axes)?,
         };
-        self.with(self.all.squeeze(axes)?)
+        Ok(self.with(self.all.squeeze(axes)?))
     }
 
     /// The row repeated `multiples` times along its dimensions, one copy after another.
@@ -101,7 +101,7 @@ impl Row {
             }
             all.push(multiple);
         }
-        self.with(self.all.tile(&all)?)
+        Ok(self.with(self.all.tile(&all)?))
     }
 
     /// The row with its uniform dimensions in another order: dimension `k` of the result is dimension `axes[k]` of this
@@ -136,14 +136,15 @@ impl Row {
                 list
             }
         };
-        self.with(self.all.transpose(Axes::List(order))?)
+        Ok(self.with(self.all.transpose(Axes::List(order))?))
     }
 
     /// Exchanges the two outermost dimensions of the row: row `j` of the result has element `j` of each row of axis 1 that
     /// has one, in their order.
     ///
     /// The result has as many rows as the longest row of axis 1 has elements. What is below the elements moves with them.
-    /// Any dtype. Costs as [`Tensor::transpose_rows`](crate::Tensor::transpose_rows), and a reduction for the longest rows. Never waits.
+    /// Any dtype. Costs as [`Tensor::transpose_rows`](crate::Tensor::transpose_rows), and a reduction for the longest
+    /// rows. Never waits.
     ///
     /// # Errors
     /// A row of rank 0 or 1.
@@ -161,7 +162,7 @@ impl Row {
         let all = self.of_rows(OP)?;
         if self.all.ragged_rank() == 0 {
             let order = [0, 2, 1].into_iter().chain(3..self.all.rank() as i64).collect();
-            return self.with(self.all.transpose(Axes::List(order))?);
+            return Ok(self.with(self.all.transpose(Axes::List(order))?));
         }
         let deep = all.inner_to_partitions(2usize.saturating_sub(all.ragged_rank()))?;
         let (backend, at) = (deep.backend(), Expr::index());
@@ -192,6 +193,6 @@ impl Row {
         let members = members.with_nvals(count.clone());
         let from = Expr::load(by.order(), at);
         let taken = elements.take_rows(rec, Extent::clone(count), from, Repeats::Never, &[])?;
-        self.with(taken.under(members)?.under(columns)?)
+        Ok(self.with(taken.under(members)?.under(columns)?))
     }
 }

@@ -10,11 +10,16 @@ impl Row {
     /// Bytes `pos` to `pos + len` of each string of the row. A negative `pos` counts from the end of the string.
     ///
     /// `pos` and `len` are integers, rows of the same call, or tensors that are the same for all rows; they broadcast to
-    /// the shape of the row, which stays. Costs as [`Tensor::substr`], and a map per operand that is not one number.
+    /// the shape of the row, which stays. A substring ends at the end of its string at the latest, and is empty if `len`
+    /// is not positive.
     ///
     /// # Errors
     /// The row does not hold strings; operands that are not integers, or have more dimensions than the row; a row of
-    /// another call. At the read: a `pos` outside its string.
+    /// another call. At the read: a `pos` outside its string; the end of the string is inside.
+    ///
+    /// # Cost
+    /// Maps over the strings, one more per operand that is not one number, a prefix sum of the lengths, and a copy of the
+    /// bytes of the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Str};
@@ -30,13 +35,24 @@ impl Row {
         const OP: &str = "substr";
         let (pos, len) = (pos.into(), len.into());
         let (pos_rows, len_rows) = (self.per_string(OP, &pos)?, self.per_string(OP, &len)?);
-        self.with(self.all.substr(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?)
+        Ok(self.with(self.all.substr(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?))
     }
 
-    /// Characters `pos` to `pos + len` of each string of the row, in UTF-8. As [`Row::substr`].
+    /// Characters `pos` to `pos + len` of each string of the row, in UTF-8. A negative `pos` counts from the end of the
+    /// string.
+    ///
+    /// `pos` and `len` are integers, rows of the same call, or tensors that are the same for all rows; they broadcast to
+    /// the shape of the row, which stays. A substring ends at the end of its string at the latest, and is empty if `len`
+    /// is not positive. A continuation byte (`10xxxxxx`) belongs to the character before it; one that begins a string is
+    /// a character.
     ///
     /// # Errors
-    /// As [`Row::substr`].
+    /// The row does not hold strings; operands that are not integers, or have more dimensions than the row; a row of
+    /// another call. At the read: a `pos` outside its string; the end of the string is inside.
+    ///
+    /// # Cost
+    /// Besides that of [`Row::substr`], a rank bitmap of the bytes, and two searches in it per string, one if `pos` is 0.
+    /// No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Str};
@@ -56,7 +72,7 @@ impl Row {
         const OP: &str = "substr_chars";
         let (pos, len) = (pos.into(), len.into());
         let (pos_rows, len_rows) = (self.per_string(OP, &pos)?, self.per_string(OP, &len)?);
-        self.with(self.all.substr_chars(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?)
+        Ok(self.with(self.all.substr_chars(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?))
     }
 
     /// An operand that is not one number, as one integer per string.

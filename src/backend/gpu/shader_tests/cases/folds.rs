@@ -15,7 +15,11 @@ impl Cases<'_> {
                     let nrows = if counted { self.counted_extent(nrows) } else { Extent::known(nrows) };
                     let nvals = if counted { self.counted_extent(values) } else { Extent::known(values) };
                     let rows = (rows.clone(), nrows);
-                    let node = Node::top_k(self.backend, "top k", rows, nvals, (key.clone(), k), longest);
+                    let node = Recorder::new(self.backend, "top k").top_k(
+                        RowDomain::of(rows, nvals, 1),
+                        (key.clone(), k),
+                        longest,
+                    );
                     let name = format!("first {k}{what} of {of} up to {longest} counted {counted}");
                     self.out.push((name, node.expect("small")));
                 }
@@ -33,7 +37,7 @@ impl Cases<'_> {
                     for counted in [false, true] {
                         let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
                         let (key, value) = ((key.clone(), 300), self.values(dtype));
-                        let node = Node::tile_fold(self.backend, "fold", op, count, key, value).expect("small");
+                        let node = Recorder::new(self.backend, "fold").tile_fold(op, count, key, value).expect("small");
                         self.out.push((format!("{op:?} of {dtype} by {what} keys, counted {counted}"), node));
                     }
                 }

@@ -97,7 +97,7 @@ impl Cases<'_> {
             for counted in [false, true] {
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
                 let marks = RankBitmap::new(Recorder::new(self.backend, "mark"), &count, keep.clone());
-                let node = Node::compact(self.backend, "compact", &marks, (value.clone(), 1), marks.total());
+                let node = Recorder::new(self.backend, "compact").compact(&marks, (value.clone(), 1), marks.total());
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
         }
@@ -105,12 +105,12 @@ impl Cases<'_> {
             let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
             let name = format!("unique scatter {dtype} counted {counted}");
             let exprs = (self.values(DType::U32), self.values(dtype));
-            let node = Node::unique_scatter(self.backend, "scatter", count, exprs, Extent::known(n));
+            let node = Recorder::new(self.backend, "scatter").unique_scatter(count, exprs, Extent::known(n));
             self.out.push((name, node));
         }
         let marks = RankBitmap::new(Recorder::new(self.backend, "mark"), &Extent::known(100), chosen);
         let few = (self.values(dtype), 1);
-        let node = Node::compact(self.backend, "compact", &marks, few, marks.total());
+        let node = Recorder::new(self.backend, "compact").compact(&marks, few, marks.total());
         self.out.push((format!("a small compact {dtype}"), node));
     }
 

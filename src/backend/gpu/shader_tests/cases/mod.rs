@@ -2,6 +2,7 @@
 
 mod folds;
 mod maps;
+mod recurrences;
 mod rows;
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
-use crate::graph::node::{Node, Product, Rows};
+use crate::graph::node::{Node, Product, RowDomain, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
@@ -59,6 +60,7 @@ impl<'a> Cases<'a> {
         cases.row_kernels();
         cases.products();
         cases.row_scans();
+        cases.recurrences();
         cases.scans_and_sorts();
         cases.histograms();
         cases.row_sorts();

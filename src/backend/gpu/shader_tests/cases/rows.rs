@@ -47,8 +47,9 @@ impl Cases<'_> {
         let value =
             [sum, Reducer::Deviations, Reducer::Greatest, Reducer::SumOfExps].into_iter().fold(x.clone(), |v, by| {
                 let of_rows = (rows.clone(), nrows.clone());
-                let node =
-                    Node::reduce(self.backend, "reduce", by, of_rows, nvals.clone(), 1, x.clone()).expect("small");
+                let node = Recorder::new(self.backend, "reduce")
+                    .reduce(by, RowDomain::of(of_rows, nvals.clone(), 1), x.clone())
+                    .expect("small");
                 v.sub(Expr::load(&node, rows.row_of(Expr::index())))
             });
         self.out.push((name, Node::map(self.backend, "map", nvals, value.cast(to), &[])));
@@ -57,7 +58,11 @@ impl Cases<'_> {
     /// Products of rows with an epilogue.
     pub(super) fn finished(&mut self, inner: u32, dtype: DType, counted: bool) {
         let (rows, nrows, nvals, value) = self.of_rows(Rows::Splits(self.splits()), inner, dtype, counted);
-        let node = Node::reduce(self.backend, "reduce", ReduceOp::Prod, (rows, nrows), nvals, inner, value);
+        let node = Recorder::new(self.backend, "reduce").reduce(
+            ReduceOp::Prod,
+            RowDomain::of((rows, nrows), nvals, inner),
+            value,
+        );
         let node = node.expect("small");
         let other = Expr::load(&self.array(dtype, self.sizes.rows * inner), Expr::index());
         let mut value = Expr::load(&node, Expr::index()).binary(BinaryOp::Add, other);
@@ -88,7 +93,7 @@ impl Cases<'_> {
 
     pub(super) fn row_scan(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
         let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
-        let node = Node::row_scan(self.backend, "scan", op, (rows, nrows), nvals, inner, value);
+        let node = Recorder::new(self.backend, "scan").row_scan(op, RowDomain::of((rows, nrows), nvals, inner), value);
         self.out.push((name, node.expect("small")));
     }
 
@@ -102,7 +107,7 @@ impl Cases<'_> {
         counted: bool,
     ) {
         let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
-        let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
+        let node = Recorder::new(self.backend, "reduce").reduce(op, RowDomain::of((rows, nrows), nvals, inner), value);
         self.out.push((name, node.expect("small")));
     }
 
@@ -150,7 +155,7 @@ impl Cases<'_> {
                             tile_capacity: values.into(),
                             tile,
                         };
-                        let node = Node::product(self.backend, "product", Extent::known(values), product, &[]);
+                        let node = Recorder::new(self.backend, "product").product(Extent::known(values), product, &[]);
                         self.out.push((format!("product {dtype} by {tile} {sizes} counted {counted}"), node));
                     }
                 }
@@ -165,15 +170,15 @@ impl Cases<'_> {
                 let n = self.sizes.values;
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
                 let name = format!("{what} counted {counted}");
-                let scan = Node::scan(self.backend, "scan", count.clone(), value.clone()).expect("small");
+                let scan = Recorder::new(self.backend, "scan").scan(count.clone(), value.clone()).expect("small");
                 self.out.push((format!("scan{name}"), scan));
                 for bits in [1, 8, 9, 16, 17, 24, 25, 32] {
-                    let sort = Node::sort(self.backend, "sort", count.clone(), value.clone(), bits);
+                    let sort = Recorder::new(self.backend, "sort").sort(count.clone(), value.clone(), bits);
                     self.out.push((format!("sort{name} by {bits} bits"), sort));
                 }
             }
         }
-        let few = Node::scan(self.backend, "scan", Extent::known(100), self.values(DType::U32)).expect("small");
+        let few = Recorder::new(self.backend, "scan").scan(Extent::known(100), self.values(DType::U32)).expect("small");
         self.out.push(("a small scan".into(), few));
     }
 
@@ -185,8 +190,11 @@ impl Cases<'_> {
                 let n = self.sizes.values;
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
                 for bins in [100, 5000] {
-                    let node =
-                        Node::histogram(self.backend, "histogram", count.clone(), key.clone(), Extent::known(bins));
+                    let node = Recorder::new(self.backend, "histogram").histogram(
+                        count.clone(),
+                        key.clone(),
+                        Extent::known(bins),
+                    );
                     self.out.push((format!("histogram{what} of {bins} counted {counted}"), node));
                 }
             }
@@ -208,8 +216,11 @@ impl Cases<'_> {
                 for (rows, of) in [(Rows::Splits(self.splits()), "splits"), (Rows::Uniform(17.into()), "uniform")] {
                     for (bits, longest) in [(1, 600), (32, 896), (8, 897), (9, u32::MAX), (32, u32::MAX)] {
                         let rows = (rows.clone(), count(nrows, 2));
-                        let node =
-                            Node::row_sort(self.backend, "sort", rows, count(values, 3), (key.clone(), bits), longest);
+                        let node = Recorder::new(self.backend, "sort").row_sort(
+                            RowDomain::of(rows, count(values, 3), 1),
+                            (key.clone(), bits),
+                            longest,
+                        );
                         let name = format!("row sort{what} of {of} up to {longest} by {bits} bits counted {counted}");
                         self.out.push((name, node));
                     }
@@ -217,7 +228,11 @@ impl Cases<'_> {
             }
         }
         let (one, n) = ((Rows::Uniform(values.into()), Extent::known(1)), Extent::known(values));
-        let row = Node::row_sort(self.backend, "sort", one, n, (self.values(DType::U32), 8), u32::MAX);
+        let row = Recorder::new(self.backend, "sort").row_sort(
+            RowDomain::of(one, n, 1),
+            (self.values(DType::U32), 8),
+            u32::MAX,
+        );
         self.out.push(("row sort of one row by 8 bits".into(), row));
     }
 

@@ -23,7 +23,8 @@ fn compactions_of_every_density_and_packing() {
                     for live in [n, n / 2 + 1, 0].map(|live| live.min(n)) {
                         let marks =
                             RankBitmap::new(Recorder::new(backend, "mark"), &counted(backend, n, live), keep.clone());
-                        let node = Node::compact(backend, "compact", &marks, (reversed.clone(), 1), marks.total());
+                        let node =
+                            Recorder::new(backend, "compact").compact(&marks, (reversed.clone(), 1), marks.total());
                         out.push((format!("{live} of {n}, {percent}"), node));
                         for inner in [2, 5] {
                             let marks = RankBitmap::new(
@@ -32,7 +33,8 @@ fn compactions_of_every_density_and_packing() {
                                 keep.clone(),
                             );
                             let numbers = marks.total().times("compact", u64::from(inner)).expect("small");
-                            let node = Node::compact(backend, "compact", &marks, (reversed.clone(), inner), numbers);
+                            let node =
+                                Recorder::new(backend, "compact").compact(&marks, (reversed.clone(), inner), numbers);
                             out.push((format!("{live} of {n}, {percent}, inner {inner}"), node));
                         }
                     }
@@ -57,7 +59,7 @@ fn a_compaction_evaluates_values_at_selected_positions_only() {
         let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
         let marks = RankBitmap::new(Recorder::new(backend, "mark"), &Extent::known(n), keep);
         let ranks = Node::map(backend, "ranks", Extent::known(n + 1), marks.rank(&Expr::index()), &[]);
-        let kept = Node::compact(backend, "compact", &marks, (checked, 1), marks.total());
+        let kept = Recorder::new(backend, "compact").compact(&marks, (checked, 1), marks.total());
         vec![("rows".into(), kept), ("ranks".into(), ranks)]
     });
 }

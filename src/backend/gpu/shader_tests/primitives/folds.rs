@@ -35,20 +35,32 @@ fn selections_from_rows_short_and_long() {
                         for longest in [longest, u32::MAX] {
                             let rows = (Rows::Splits(s.clone()), Extent::known(nrows));
                             let key = (key.clone(), k);
-                            let node = Node::top_k(backend, "top k", rows, Extent::known(n), key, longest);
+                            let node = Recorder::new(backend, "top k").top_k(
+                                RowDomain::of(rows, Extent::known(n), 1),
+                                key,
+                                longest,
+                            );
                             let name = format!("{k} of {order} keys of {bits} bits, up to {longest}");
                             out.push((name, node.expect("small")));
                         }
                         let uniform = (Rows::Uniform(700.into()), counted(backend, n / 700, n / 700));
                         let nvals = Extent::known(n / 700 * 700);
-                        let node = Node::top_k(backend, "top k", uniform, nvals, (key.clone(), k), 700);
+                        let node = Recorder::new(backend, "top k").top_k(
+                            RowDomain::of(uniform, nvals, 1),
+                            (key.clone(), k),
+                            700,
+                        );
                         out.push((format!("{k} of {order} keys of {bits} bits, uniform"), node.expect("small")));
                         let live = nrows / 2;
                         let mut cut = all.clone();
                         cut[live as usize..].fill(all[live as usize]);
                         let rows = (Rows::Splits(words(backend, &cut)), counted(backend, nrows, live));
                         let nvals = counted(backend, n, all[live as usize]);
-                        let node = Node::top_k(backend, "top k", rows, nvals, (key.clone(), k), u32::MAX);
+                        let node = Recorder::new(backend, "top k").top_k(
+                            RowDomain::of(rows, nvals, 1),
+                            (key.clone(), k),
+                            u32::MAX,
+                        );
                         out.push((format!("{k} of {order} keys of {bits} bits, counted"), node.expect("small")));
                     }
                 }
@@ -79,7 +91,8 @@ fn folds_of_tiles_by_few_and_many_keys() {
                     let value = Expr::load(&array(backend, dtype, &values(dtype, n.max(1), 5)), Expr::index());
                     for live in [0, n / 2, n] {
                         let (count, key) = (counted(backend, n, live), (key.clone(), slots));
-                        let node = Node::tile_fold(backend, "fold", op, count, key, value.clone()).expect("small");
+                        let node =
+                            Recorder::new(backend, "fold").tile_fold(op, count, key, value.clone()).expect("small");
                         out.push((format!("{op:?} of {dtype}, {live} of {n} by {slots} keys"), node));
                     }
                 }

@@ -21,7 +21,7 @@ fn histograms_of_few_and_many_bins() {
                 let key = Expr::load(&words(backend, &keys), Expr::index());
                 for live in [0, n / 2, n] {
                     let count = counted(backend, n, live);
-                    let node = Node::histogram(backend, "histogram", count, key.clone(), Extent::known(bins));
+                    let node = Recorder::new(backend, "histogram").histogram(count, key.clone(), Extent::known(bins));
                     out.push((format!("{live} of {n} in {bins} bins"), node));
                 }
             }

@@ -7,6 +7,8 @@ mod hashes;
 mod histograms;
 mod maps;
 mod products;
+mod recurrence_limits;
+mod recurrences;
 mod row_kernels;
 mod sorts;
 
@@ -17,7 +19,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Product, Rows};
+use crate::graph::node::{Node, Product, RowDomain, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;

@@ -51,7 +51,7 @@ fn products(dtype: DType) {
                         has_gaps: false,
                     };
                     let count = counted(backend, total(&out_starts), out_starts[live as usize]);
-                    let node = Node::product(backend, "product", count, product, &[]);
+                    let node = Recorder::new(backend, "product").product(count, product, &[]);
                     out.push((format!("by {tile} {transposed:?}, {live} batches"), node));
                 }
             }

@@ -32,7 +32,11 @@ fn fused_reductions_and_epilogues() {
                     ]
                     .map(|by| {
                         let of_rows = (rows.clone(), nrows.clone());
-                        let node = Node::reduce(backend, "reduce", by, of_rows, nvals.clone(), inner, x.clone());
+                        let node = Recorder::new(backend, "reduce").reduce(
+                            by,
+                            RowDomain::of(of_rows, nvals.clone(), inner),
+                            x.clone(),
+                        );
                         (format!("{by:?} of {what}"), node.expect("small"))
                     });
                     if inner == 1 {
@@ -71,9 +75,17 @@ fn reductions(dtype: DType) {
             for op in ops::REDUCTIONS {
                 let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
                     let of_rows = (rows.clone(), nrows.clone());
-                    let node = Node::reduce(backend, "reduce", op, of_rows, nvals.clone(), inner, value.clone());
+                    let node = Recorder::new(backend, "reduce").reduce(
+                        op,
+                        RowDomain::of(of_rows, nvals.clone(), inner),
+                        value.clone(),
+                    );
                     out.push((format!("{op:?} {name}"), node.expect("small")));
-                    let scan = Node::row_scan(backend, "scan", op, (rows, nrows), nvals, inner, value.clone());
+                    let scan = Recorder::new(backend, "scan").row_scan(
+                        op,
+                        RowDomain::of((rows, nrows), nvals, inner),
+                        value.clone(),
+                    );
                     out.push((format!("scan {op:?} {name}"), scan.expect("small")));
                 };
                 let rows = Rows::Splits(s.clone());

@@ -11,7 +11,7 @@ fn scans_and_entries_beyond_the_live_ones() {
             let value = Expr::load(&x, Expr::index()).rem(Expr::u32(1000));
             for live in [0, n / 2, n] {
                 let count = counted(backend, n, live);
-                let scan = Node::scan(backend, "scan", count, value.clone()).expect("small");
+                let scan = Recorder::new(backend, "scan").scan(count, value.clone()).expect("small");
                 // Entries beyond the live ones repeat the total: read them through a map of the whole capacity.
                 let all = Node::map(backend, "all", Extent::known(n + 1), Expr::load(&scan, Expr::index()), &[]);
                 out.push((format!("{live} of {n}"), scan));
@@ -31,9 +31,9 @@ fn sorts_by_any_number_of_bits() {
             for bits in [1, 7, 8, 9, 16, 20, 24, 31, 32] {
                 let keys: Vec<u32> = (0..n.max(1)).map(|_| random.next() as u32 & (u32::MAX >> (32 - bits))).collect();
                 let key = Expr::load(&words(backend, &keys), Expr::index());
-                let all = Node::sort(backend, "sort", Extent::known(n), key.clone(), bits);
+                let all = Recorder::new(backend, "sort").sort(Extent::known(n), key.clone(), bits);
                 out.push((format!("{n} by {bits} bits"), all));
-                let some = Node::sort(backend, "sort", counted(backend, n, n / 2), key, bits);
+                let some = Recorder::new(backend, "sort").sort(counted(backend, n, n / 2), key, bits);
                 out.push((format!("half of {n} by {bits} bits"), some));
             }
         }
@@ -62,12 +62,20 @@ fn sorts_of_rows_short_and_long() {
                 let longest = lengths.iter().copied().max().unwrap_or(0);
                 for longest in [longest, u32::MAX] {
                     let rows = (Rows::Splits(s.clone()), Extent::known(nrows));
-                    let node = Node::row_sort(backend, "sort", rows, Extent::known(n), (key.clone(), bits), longest);
+                    let node = Recorder::new(backend, "sort").row_sort(
+                        RowDomain::of(rows, Extent::known(n), 1),
+                        (key.clone(), bits),
+                        longest,
+                    );
                     out.push((format!("{bits} bits, up to {longest}"), node));
                 }
                 let uniform = (Rows::Uniform(1300.into()), counted(backend, n / 1300, n / 1300));
                 let nvals = Extent::known(n / 1300 * 1300);
-                let node = Node::row_sort(backend, "sort", uniform, nvals, (key.clone(), bits), 1300);
+                let node = Recorder::new(backend, "sort").row_sort(
+                    RowDomain::of(uniform, nvals, 1),
+                    (key.clone(), bits),
+                    1300,
+                );
                 out.push((format!("{bits} bits, uniform"), node));
                 let live = nrows / 2;
                 let mut cut = all.clone();
@@ -76,7 +84,7 @@ fn sorts_of_rows_short_and_long() {
                 let nvals = counted(backend, n, all[live as usize]);
                 out.push((
                     format!("{bits} bits, counted"),
-                    Node::row_sort(backend, "sort", rows, nvals, (key, bits), u32::MAX),
+                    Recorder::new(backend, "sort").row_sort(RowDomain::of(rows, nvals, 1), (key, bits), u32::MAX),
                 ));
             }
             out

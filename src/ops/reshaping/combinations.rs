@@ -79,7 +79,7 @@ operations! {
     /// ```
     fn argcombinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [i64];
     awkward "ak.argcombinations";
-    gradient none "integers";
+    gradient none "the result holds positions";
 
     /// The Cartesian product of the rows of several tensors along `axis`, as one tensor per factor.
     ///
@@ -267,7 +267,9 @@ impl Prefixes {
         let level = rec.rows_of_lengths(&self.count, times, capacity)?;
         let prefix = level.row_of(Expr::index());
         let mut members: Vec<Expr> = self.members.iter().map(|m| m.at(&prefix)).collect();
-        members.push(member.at(&prefix).add(level.offset_of(Expr::index())));
+        // Several prefixes are followed by the same members: as places in rows they would overlap.
+        let place = member.at(&prefix).add(level.offset_of(Expr::index()));
+        members.push(place.bitcast(DType::I32).bitcast(DType::U32));
         let count = level.nvals_extent().clone();
         Ok((Self { members, start: level.start(self.start), count, longest }, level))
     }

@@ -37,9 +37,9 @@ operations! {
     ///
     /// # Errors
     /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
-    /// not of rank 2 with ragged rows; a default id; a `max_norm` that is not above 0. Weights of a dtype other than floats, on another device, or of
-    /// another shape than the ids (row lengths that only the device knows are compared at the read). At the read: an id
-    /// that is negative or too large.
+    /// not of rank 2 with ragged rows; a default id; a `max_norm` that is not above 0. Weights of a dtype other than
+    /// floats, on another device, or of another shape than the ids (row lengths that only the device knows are compared
+    /// at the read). At the read: an id that is negative or too large.
     ///
     /// # Cost
     /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction, and

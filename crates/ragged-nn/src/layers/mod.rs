@@ -1,0 +1,44 @@
+//! Layers: small structs with a name, whose `call` takes the variables and the input.
+
+mod bidirectional;
+mod dense;
+mod dropout;
+mod embedding;
+mod gru;
+mod layer_norm;
+mod lstm;
+mod recurrent;
+
+pub use bidirectional::Bidirectional;
+pub use dense::Dense;
+pub use dropout::Dropout;
+pub use embedding::Embedding;
+pub use gru::Gru;
+pub use layer_norm::LayerNorm;
+pub use lstm::Lstm;
+pub use recurrent::Recurrent;
+
+use ragged::{Result, Tensor};
+
+use crate::fault::argument;
+
+/// The size of the last dimension, which has to be uniform and below the outermost one.
+#[track_caller]
+fn width(op: &'static str, layer: &str, x: &Tensor) -> Result<usize> {
+    let last = x.rank().checked_sub(1).filter(|&last| last > x.ragged_rank());
+    if let Some(width) = last.and_then(|last| x.shape()[last]) {
+        return Ok(width);
+    }
+    let is = crate::variables::described(x);
+    let hint = "its last dimension must be uniform and below the outermost one";
+    Err(argument(op, format!("layer {layer:?} takes a tensor of vectors, but is given {is}; {hint}")))
+}
+
+/// Refuses tensors that do not hold floats.
+#[track_caller]
+fn check_floats(op: &'static str, layer: &str, x: &Tensor) -> Result<()> {
+    match x.dtype() {
+        dtype if dtype.is_float() => Ok(()),
+        dtype => Err(argument(op, format!("layer {layer:?} takes floats, but is given {dtype}; cast it"))),
+    }
+}

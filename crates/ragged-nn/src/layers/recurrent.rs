@@ -1,0 +1,80 @@
+//! What recurrent layers have in common.
+
+use ragged::opt::InitialStates;
+use ragged::{Result, ScannedRows, Tensor};
+
+use super::{check_floats, width};
+use crate::fault::argument;
+use crate::variables::Variables;
+
+/// Layers that run along the rows of a tensor of vectors, with states: [`Lstm`](super::Lstm), [`Gru`](super::Gru).
+///
+/// The first state is the output. Rows are those of the innermost ragged dimension, or of dimension 1 of a dense tensor:
+/// `[n, (length), width]`. What depends on the input alone is one matrix product of all elements.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, Seed};
+/// use ragged_nn::{Gru, Lstm, Recurrent, Variables};
+/// let device = Device::cpu();
+/// let v = Variables::new(&device, Seed(7));
+/// let x = RaggedTensor::from_nested([vec![[1.0f32, 2.0], [3.0, 4.0]], vec![], vec![[5.0, 6.0]]], &device)?;
+/// let last = Lstm::new("lines", 3).call(&v, &x)?;
+/// assert_eq!(last.shape(), [Some(3), Some(3)]);
+/// let all = Gru::new("words", 4).backwards().sequences(&v, &x)?;
+/// assert_eq!(all.shape(), [Some(3), None, Some(4)]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub trait Recurrent: Sized {
+    /// Runs rows from their ends.
+    #[must_use]
+    fn backwards(self) -> Self;
+
+    /// The outputs of all elements and the states after the last element of each row, from initial states: one entry per
+    /// row or one for all, `[n, units]` or `[1, units]`.
+    ///
+    /// # Errors
+    /// A tensor without rows of vectors, a dtype other than floats, another width or dtype than that of the variables;
+    /// initial states of another number, shape or dtype.
+    fn scan(&self, v: &Variables, x: &impl AsRef<Tensor>, initial: &[Tensor]) -> Result<ScannedRows>;
+
+    /// Initial states of zeros for rows of that tensor.
+    ///
+    /// # Errors
+    /// A dtype other than floats.
+    fn zeros(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Vec<Tensor>>;
+
+    /// The output of the last element of each row: zeros for empty rows.
+    ///
+    /// # Errors
+    /// As [`scan`](Self::scan).
+    fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
+        let states = self.scan(v, x, &self.zeros(v, x)?)?.states;
+        states.into_iter().next().ok_or_else(|| argument("call", "a recurrence without states"))
+    }
+
+    /// The outputs of all elements, in the rows of `x`.
+    ///
+    /// # Errors
+    /// As [`scan`](Self::scan).
+    fn sequences(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
+        let outputs = self.scan(v, x, &self.zeros(v, x)?)?.outputs;
+        outputs.into_iter().next().ok_or_else(|| argument("sequences", "a recurrence without outputs"))
+    }
+}
+
+/// The width of the vectors of a tensor of rows of vectors of floats.
+#[track_caller]
+pub(super) fn vectors(op: &'static str, layer: &str, x: &Tensor) -> Result<usize> {
+    check_floats(op, layer, x)?;
+    let width = width(op, layer, x)?;
+    if x.rank() == x.ragged_rank().max(1) + 2 {
+        return Ok(width);
+    }
+    let is = crate::variables::described(x);
+    Err(argument(op, format!("layer {layer:?} takes rows of vectors, but is given {is}")))
+}
+
+/// The initial states of a scan in that direction.
+pub(super) fn initial(states: &[Tensor], is_backwards: bool) -> InitialStates {
+    InitialStates::from(states).reversed(is_backwards)
+}

@@ -1,0 +1,163 @@
+//! Losses: the mean over all predictions, ragged or dense.
+
+use ragged::opt::batched;
+use ragged::{DType, Result, Tensor};
+
+use crate::fault::argument;
+use crate::variables::described;
+
+/// The predictions and the labels, in the dtype of the predictions, if they have the same dimensions.
+#[track_caller]
+fn pair(op: &'static str, predictions: &Tensor, labels: &Tensor) -> Result<Tensor> {
+    check_floats(op, predictions)?;
+    if labels.dtype() == DType::Str {
+        return Err(argument(op, "the labels are strings, not numbers".to_owned()));
+    }
+    let fits = |(a, b): (Option<usize>, Option<usize>)| a.is_none() || b.is_none() || a == b;
+    let (a, b) = (predictions.shape(), labels.shape());
+    if a.len() != b.len() || !a.into_iter().zip(b).all(fits) {
+        let (a, b) = (described(predictions), described(labels));
+        return Err(argument(
+            op,
+            format!("the predictions are {a}, but the labels are {b}; their shapes must be equal"),
+        ));
+    }
+    labels.cast(predictions.dtype())
+}
+
+#[track_caller]
+fn check_floats(op: &'static str, predictions: &Tensor) -> Result<()> {
+    match predictions.dtype() {
+        dtype if dtype.is_float() => Ok(()),
+        dtype => Err(argument(op, format!("the predictions must be floats, but are {dtype}"))),
+    }
+}
+
+/// Mean cross entropy of the sigmoids of logits and binary labels.
+///
+/// Per value `max(x, 0) - x * y + log1p(exp(-|x|))`, then the mean over all values: a scalar of the dtype of the logits.
+/// Labels of any numeric dtype or bool are cast; values between 0 and 1 are probabilities. Empty rows contribute nothing;
+/// without any value the mean is NaN.
+///
+/// # Errors
+/// Logits that are no floats; labels of another shape; strings. At the read: rows of other lengths.
+///
+/// # Cost
+/// A map and one reduction.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor};
+/// let logits = RaggedTensor::from_nested([vec![0.0f32, 0.0], vec![]], &Device::cpu())?;
+/// let labels = RaggedTensor::from_nested([vec![1, 0], vec![]], &Device::cpu())?;
+/// let loss = ragged_nn::binary_cross_entropy(&logits, &labels)?;
+/// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `keras.losses.BinaryCrossentropy(from_logits=True)`.
+#[track_caller]
+pub fn binary_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    let x = logits.as_ref();
+    let y = pair("binary_cross_entropy", x, labels.as_ref())?;
+    // The condition gives the derivative at 0 that TensorFlow gives: 1/2 minus the label.
+    let is_positive = x.greater_equal(0.0)?;
+    let linear = is_positive.select(x, 0.0)?.subtract(&x.multiply(&y)?)?;
+    let negative = is_positive.select(&x.negative()?, x)?;
+    linear.add(&negative.exp()?.log1p()?)?.reduce_mean(..)
+}
+
+/// Mean squared error: the mean of `(prediction - label)²` over all values, a scalar of the dtype of the predictions.
+///
+/// Labels of any numeric dtype or bool are cast. Empty rows contribute nothing; without any value the mean is NaN.
+///
+/// # Errors
+/// Predictions that are no floats; labels of another shape; strings. At the read: rows of other lengths.
+///
+/// # Cost
+/// A map and one reduction.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor};
+/// let predictions = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &Device::cpu())?;
+/// let labels = RaggedTensor::from_nested([vec![1, 0], vec![], vec![1]], &Device::cpu())?;
+/// let loss = ragged_nn::mean_squared_error(&predictions, &labels)?;
+/// assert_eq!(loss.to_string(), "tensor(2.6666667, shape=(), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `keras.losses.MeanSquaredError`.
+#[track_caller]
+pub fn mean_squared_error(predictions: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    let x = predictions.as_ref();
+    let y = pair("mean_squared_error", x, labels.as_ref())?;
+    x.subtract(&y)?.square()?.reduce_mean(..)
+}
+
+/// Mean cross entropy of the softmaxes of logits and probabilities, both vectors of the last dimension.
+///
+/// Per vector the negative sum of `y * log_softmax(x)`, then the mean over all vectors: a scalar of the dtype of the logits.
+/// Empty rows contribute nothing; without any vector the mean is NaN.
+///
+/// # Errors
+/// Logits that are no floats, or a scalar; probabilities of another shape; strings. At the read: rows of other lengths.
+///
+/// # Cost
+/// Reductions of the vectors, and one of all values.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor};
+/// let logits = RaggedTensor::from_nested([[0.0f32, 0.0], [0.0, 0.0]], &Device::cpu())?;
+/// let labels = RaggedTensor::from_nested([[1, 0], [0, 1]], &Device::cpu())?;
+/// let loss = ragged_nn::categorical_cross_entropy(&logits, &labels)?;
+/// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `keras.losses.CategoricalCrossentropy(from_logits=True)`.
+#[track_caller]
+pub fn categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "categorical_cross_entropy";
+    let x = logits.as_ref();
+    let y = pair(OP, x, labels.as_ref())?;
+    if x.rank() == 0 {
+        return Err(argument(OP, "the logits must be vectors, but are a scalar"));
+    }
+    y.multiply(&x.log_softmax(-1)?)?.reduce_sum(-1)?.reduce_mean(..)?.negative()
+}
+
+/// Mean cross entropy of the softmaxes of logits, vectors of the last dimension, and the index of the right class of each.
+///
+/// The mean of `-log_softmax(x)[y]` over all vectors: a scalar of the dtype of the logits. The labels have the dimensions of
+/// the logits but the last. Empty rows contribute nothing; without any vector the mean is NaN.
+///
+/// # Errors
+/// Logits that are no floats; labels that are no integers, or of another shape. At the read: a label that is no index of
+/// its vector; rows of other lengths.
+///
+/// # Cost
+/// Reductions of the vectors, a gather, and one reduction.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor};
+/// // Two classes per word, of two sentences.
+/// let logits = RaggedTensor::from_nested([vec![[0.0f32, 0.0], [1.0, 1.0]], vec![]], &Device::cpu())?;
+/// let labels = RaggedTensor::from_nested([vec![1, 0], vec![]], &Device::cpu())?;
+/// let loss = ragged_nn::sparse_categorical_cross_entropy(&logits, &labels)?;
+/// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `keras.losses.SparseCategoricalCrossentropy(from_logits=True)`.
+#[track_caller]
+pub fn sparse_categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "sparse_categorical_cross_entropy";
+    let (x, labels) = (logits.as_ref(), labels.as_ref());
+    check_floats(OP, x)?;
+    if labels.rank() + 1 != x.rank() {
+        let (x, labels) = (described(x), described(labels));
+        let hint = "the labels must have the dimensions of the logits but the last";
+        return Err(argument(OP, format!("the logits are {x}, and the labels {labels}; {hint}")));
+    }
+    let at = labels.expand_dims(-1)?;
+    x.log_softmax(-1)?.gather_nd(batched(&at, labels.rank()))?.reduce_mean(..)?.negative()
+}

@@ -1,0 +1,10 @@
+//! Training on every device: the values of Keras, equal bits, one plan, files, and errors.
+
+mod devices;
+mod errors;
+mod files;
+mod keras;
+mod layers;
+mod plans;
+mod recurrent;
+mod text;

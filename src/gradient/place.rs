@@ -1,0 +1,46 @@
+//! Places in rows, as gradients take them.
+
+use crate::graph::access::{Inner, RowsRef, Step};
+use crate::graph::digest::DigestMap;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::opcode::BinaryOp;
+use crate::graph::size::{Factors, Size};
+
+/// See [`Access::Place`](crate::graph::access::Access::Place).
+#[derive(Clone)]
+pub(super) struct Place<'a> {
+    pub(super) own: &'a RowsRef,
+    pub(super) of: &'a RowsRef,
+    pub(super) row: &'a Expr,
+    /// The row as an expression in the own row, if that is known.
+    pub(super) of_own: Option<Expr>,
+    pub(super) base: &'a Expr,
+    pub(super) step: Step,
+    pub(super) inner: &'a Inner,
+}
+
+/// The value as an expression in the block of `width` positions. `None` if it depends on the position otherwise.
+pub(super) fn of_block(e: &Expr, width: &Size) -> Option<Expr> {
+    fn go(e: &Expr, by: &Size, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
+        if !e.has_index() {
+            return Some(e.clone());
+        }
+        if let ExprKind::Binary(BinaryOp::IndexDiv, at, divisor) = e.kind()
+            && at.is_index()
+            && divisor.as_size().is_some_and(|divisor| Factors::are_same(&divisor, by))
+        {
+            return Some(Expr::index());
+        }
+        if let Some(known) = memo.get(&e.digest()) {
+            return known.clone();
+        }
+        let operands: Option<Vec<Expr>> = e.operands().map(|operand| go(operand, by, memo)).collect();
+        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
+        memo.insert(e.digest(), out.clone());
+        out
+    }
+    if *width == Size::from(1) {
+        return Some(e.clone());
+    }
+    go(e, width, &mut DigestMap::default())
+}

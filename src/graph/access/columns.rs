@@ -1,0 +1,263 @@
+//! Reads of the own element: the columns of registers that the columns of an element read.
+//!
+//! Indices are evaluated at each column of an element `e`, once for `e = 0` and once as a function of any other `e`, since
+//! differences of positions may wrap in the first element only. Branches that a column does not take read nothing.
+
+use crate::graph::Expr;
+use crate::graph::digest::{DigestMap, DigestSet};
+use crate::graph::expr::{ExprKind, Register};
+use crate::graph::handles::Handles;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+
+/// The registers that an expression reads, and for each column of an element the column that is read.
+type RegisterReads<R> = Vec<(Expr<R>, Vec<u32>)>;
+
+/// What an expression is at one column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Value {
+    /// `per_element * e + offset`, a u32 that does not wrap.
+    Position {
+        per_element: i64,
+        offset: i64,
+    },
+    Flag(bool),
+    Unknown,
+}
+
+impl<R: Handles> Expr<R> {
+    /// The reads of registers in an expression over elements of `own` columns, where register `r` has `of(r)` columns; a
+    /// column of a read that is never evaluated is 0. `None` if another element is read, or if that cannot be told.
+    pub(crate) fn register_reads(&self, own: u32, of: impl Fn(Register) -> u32) -> Option<RegisterReads<R>> {
+        let mut out: RegisterReads<R> = Vec::new();
+        if !self.has_registers() {
+            return Some(out);
+        }
+        let mut places: DigestMap<usize> = DigestMap::default();
+        for column in 0..own {
+            let mut of_later = DigestMap::default();
+            for is_first in [false, true] {
+                let at = At { own: own.into(), column: column.into(), is_first };
+                for (read, is_certain) in at.reads(self) {
+                    let ExprKind::Register(register, index) = read.kind() else { continue };
+                    let width = i64::from(of(*register));
+                    let found = match at.value(index, &mut DigestMap::default()) {
+                        Value::Position { per_element, offset } if is_first || per_element == width => Some(offset),
+                        _ => None,
+                    };
+                    let found =
+                        found.filter(|found| (0..width).contains(found)).and_then(|found| u32::try_from(found).ok());
+                    let place = *places.entry(read.digest()).or_insert_with(|| {
+                        out.push((read.clone(), vec![0; own as usize]));
+                        out.len() - 1
+                    });
+                    let known = of_later.get(&read.digest()).copied();
+                    match (is_first, found) {
+                        (false, Some(found)) => {
+                            of_later.insert(read.digest(), found);
+                            out[place].1[column as usize] = found;
+                        }
+                        (false, None) => return None,
+                        // Differences that wrap lie beyond every bound that conditions compare them with.
+                        (true, None) if is_certain => return None,
+                        (true, None) => {}
+                        (true, Some(found)) if known.is_some_and(|known| known != found) => return None,
+                        (true, Some(found)) => out[place].1[column as usize] = found,
+                    }
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+/// A column of an element.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    own: i64,
+    column: i64,
+    /// Whether the element is the first one, or any other.
+    is_first: bool,
+}
+
+impl At {
+    /// The registers that are read, and whether they are under no condition that is unknown.
+    fn reads<R: Handles>(self, e: &Expr<R>) -> Vec<(Expr<R>, bool)> {
+        let (mut out, mut seen, mut values) =
+            (Vec::new(), [DigestSet::default(), DigestSet::default()], DigestMap::default());
+        let mut stack = vec![(e.clone(), true)];
+        while let Some((e, is_certain)) = stack.pop() {
+            if !e.has_registers() || !seen[usize::from(is_certain)].insert(e.digest()) {
+                continue;
+            }
+            match e.kind() {
+                ExprKind::Register(..) => out.push((e.clone(), is_certain)),
+                ExprKind::Select(condition, a, b) => match self.value(condition, &mut values) {
+                    Value::Flag(true) => stack.push((a.clone(), is_certain)),
+                    Value::Flag(false) => stack.push((b.clone(), is_certain)),
+                    _ => {
+                        stack.push((condition.clone(), is_certain));
+                        stack.extend([(a.clone(), false), (b.clone(), false)]);
+                    }
+                },
+                _ => stack.extend(e.operands().map(|operand| (operand.clone(), is_certain))),
+            }
+        }
+        out
+    }
+
+    /// The value of an expression at the column.
+    fn value<R: Handles>(self, e: &Expr<R>, known: &mut DigestMap<Value>) -> Value {
+        if let Some(&known) = known.get(&e.digest()) {
+            return known;
+        }
+        let constant = |offset: u32| Value::Position { per_element: 0, offset: offset.into() };
+        let value = match e.kind() {
+            ExprKind::Index if self.is_first => Value::Position { per_element: 0, offset: self.column },
+            ExprKind::Index => Value::Position { per_element: self.own, offset: self.column },
+            ExprKind::Scalar(Scalar::U32(n)) => constant(*n),
+            ExprKind::Scalar(Scalar::Bool(flag)) => Value::Flag(*flag),
+            ExprKind::Unary(UnaryOp::Not, a) => match self.value(a, known) {
+                Value::Flag(flag) => Value::Flag(!flag),
+                _ => Value::Unknown,
+            },
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.value(a, known), self.value(b, known));
+                self.binary(*op, a, b)
+            }
+            ExprKind::Select(condition, a, b) => match self.value(condition, known) {
+                Value::Flag(true) => self.value(a, known),
+                Value::Flag(false) => self.value(b, known),
+                _ => {
+                    let (a, b) = (self.value(a, known), self.value(b, known));
+                    if a == b { a } else { Value::Unknown }
+                }
+            },
+            ExprKind::Checked(_, _, value) => self.value(value, known),
+            _ => Value::Unknown,
+        };
+        known.insert(e.digest(), value);
+        value
+    }
+
+    fn binary(self, op: BinaryOp, a: Value, b: Value) -> Value {
+        use Value::{Flag, Position, Unknown};
+        match (op, a, b) {
+            (BinaryOp::And, Flag(false), _) | (BinaryOp::And, _, Flag(false)) => return Flag(false),
+            (BinaryOp::Or, Flag(true), _) | (BinaryOp::Or, _, Flag(true)) => return Flag(true),
+            (BinaryOp::And, Flag(true), Flag(true)) => return Flag(true),
+            (BinaryOp::Or, Flag(false), Flag(false)) => return Flag(false),
+            _ => {}
+        }
+        let (Position { per_element: p, offset: x }, Position { per_element: q, offset: y }) = (a, b) else {
+            return Unknown;
+        };
+        let position = |per_element: Option<i64>, offset: Option<i64>| match (per_element, offset) {
+            (Some(per_element), Some(offset)) => self.position(per_element, offset),
+            _ => Unknown,
+        };
+        match op {
+            BinaryOp::Add => position(p.checked_add(q), x.checked_add(y)),
+            BinaryOp::Sub => position(p.checked_sub(q), x.checked_sub(y)),
+            BinaryOp::Mul if q == 0 => position(p.checked_mul(y), x.checked_mul(y)),
+            BinaryOp::Mul if p == 0 => position(q.checked_mul(x), y.checked_mul(x)),
+            BinaryOp::Shr if p == 0 && q == 0 => {
+                position(Some(0), u32::try_from(y).ok().and_then(|y| x.checked_shr(y)))
+            }
+            BinaryOp::IndexDiv | BinaryOp::Div if q == 0 && y > 0 && p % y == 0 => {
+                self.position(p / y, x.div_euclid(y))
+            }
+            BinaryOp::IndexRem | BinaryOp::Rem if q == 0 && y > 0 && p % y == 0 => self.position(0, x.rem_euclid(y)),
+            BinaryOp::Min if p == q => self.position(p, x.min(y)),
+            BinaryOp::Max if p == q => self.position(p, x.max(y)),
+            BinaryOp::Lt if p == q => Flag(x < y),
+            BinaryOp::Le if p == q => Flag(x <= y),
+            BinaryOp::Eq if p == q => Flag(x == y),
+            BinaryOp::Ne if p == q => Flag(x != y),
+            _ => Unknown,
+        }
+    }
+
+    /// `per_element * e + offset` as a u32: that of the first element wraps, that of others must not.
+    fn position(self, per_element: i64, offset: i64) -> Value {
+        const RANGE: i64 = 1 << 32;
+        let least = per_element.saturating_add(offset);
+        match self.is_first {
+            true => Value::Position { per_element: 0, offset: offset.rem_euclid(RANGE) },
+            false if per_element == 0 => Value::Position { per_element, offset: offset.rem_euclid(RANGE) },
+            false if per_element > 0 && (0..RANGE).contains(&least) => Value::Position { per_element, offset },
+            false => Value::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+
+    fn i() -> Expr {
+        Expr::index()
+    }
+
+    fn u(n: u32) -> Expr {
+        Expr::u32(n)
+    }
+
+    fn read(at: Expr) -> Expr {
+        Expr::register(Register { scan: 0, number: 0 }, DType::F32, at)
+    }
+
+    /// The columns that the columns of an element of `own` read of a register of `of`, by the first read.
+    fn columns(e: &Expr, own: u32, of: u32) -> Option<Vec<u32>> {
+        Some(e.register_reads(own, |_| of)?.swap_remove(0).1)
+    }
+
+    #[test]
+    fn columns_of_own_elements() {
+        assert_eq!(columns(&read(i()), 3, 3), Some(vec![0, 1, 2]));
+        assert_eq!(columns(&read(i()), 3, 4), None, "elements of other widths");
+        // The second half, and every other column.
+        let half = i().div(u(2)).mul(u(4)).add(i().rem(u(2))).add(u(2));
+        assert_eq!(columns(&read(half), 2, 4), Some(vec![2, 3]));
+        let others = i().div(u(2)).mul(u(4)).add(i().rem(u(2)).mul(u(2)));
+        assert_eq!(columns(&read(others), 2, 4), Some(vec![0, 2]));
+        // One number for all columns, and the reverse.
+        assert_eq!(columns(&read(i().div(u(3))), 3, 1), Some(vec![0, 0, 0]));
+        let reverse = i().div(u(3)).mul(u(3)).add(u(2)).sub(i().rem(u(3)));
+        assert_eq!(columns(&read(reverse), 3, 3), Some(vec![2, 1, 0]));
+    }
+
+    #[test]
+    fn branches_that_are_not_taken_read_nothing() {
+        // Two columns of a register, then one of another value.
+        let (element, column) = (i().div(u(3)), i().rem(u(3)));
+        let both = column.clone().lt(u(2)).select(read(element.mul(u(2)).add(column)), Expr::scalar(0.0f32));
+        assert_eq!(columns(&both, 3, 2), Some(vec![0, 1, 0]));
+        // What a slice gives back: columns 1 and 2 of four. Before them, the difference is in the element before.
+        let back = |of: u32, from: u32| {
+            let offset = i().sub(u(from));
+            let (element, column) = (offset.clone().div(u(of)), offset.rem(u(of)));
+            column.clone().lt(u(2)).select(read(element.mul(u(2)).add(column)), Expr::scalar(0.0f32))
+        };
+        assert_eq!(columns(&back(4, 1), 4, 2), Some(vec![0, 0, 1, 0]));
+        // Of five, the second column of the first element: -1 wraps to a multiple of five.
+        assert_eq!(columns(&back(5, 2), 5, 2), None);
+    }
+
+    #[test]
+    fn other_elements_have_no_columns() {
+        for (what, at) in [
+            ("the element before", i().sub(u(1))),
+            ("the element behind", i().add(u(1))),
+            ("every other element", i().mul(u(2))),
+            ("pairs of elements", i().div(u(2))),
+            ("a fixed element", u(0)),
+            ("elements over and over", i().rem(u(8))),
+        ] {
+            assert_eq!(columns(&read(at), 1, 1), None, "{what}");
+        }
+        let transposed = i().div(u(3)).add(i().rem(u(3)).mul(u(100)));
+        assert_eq!(columns(&read(transposed), 3, 3), None);
+    }
+}
