@@ -71,17 +71,23 @@ impl<T: Number> Matrix<T> {
         let at = |p: usize| self.values[p % self.rows * self.columns + p / self.rows];
         Self { rows: self.columns, columns: self.rows, values: (0..self.values.len()).map(at).collect() }
     }
-    /// The product, whose sums are those of blocks of 256 terms, of 256 blocks, and of these.
+    /// The product, whose sums are those of runs of 16 terms, of 16 runs, and so on up to 65,536 terms, and of these. At
+    /// most 256 terms have one sum.
     pub fn times(&self, other: &Self) -> Vec<Vec<T>> {
         assert_eq!(self.columns, other.rows);
         let terms: Vec<usize> = (0..self.columns).collect();
         let sum = |i: usize, j: usize| {
-            let of_block = |terms: &[usize]| {
+            let of_run = |terms: &[usize]| {
                 terms.iter().fold(T::ZERO, |sum, &l| {
                     sum.add_product(self.values[i * self.columns + l], other.values[l * other.columns + j])
                 })
             };
-            let of_group = |terms: &[usize]| terms.chunks(256).map(of_block).fold(T::ZERO, T::add);
+            if terms.len() <= 256 {
+                return of_run(&terms);
+            }
+            let of_block = |terms: &[usize]| terms.chunks(16).map(of_run).fold(T::ZERO, T::add);
+            let of_section = |terms: &[usize]| terms.chunks(256).map(of_block).fold(T::ZERO, T::add);
+            let of_group = |terms: &[usize]| terms.chunks(4096).map(of_section).fold(T::ZERO, T::add);
             terms.chunks(65_536).map(of_group).fold(T::ZERO, T::add)
         };
         (0..self.rows).map(|i| (0..other.columns).map(|j| sum(i, j)).collect()).collect()

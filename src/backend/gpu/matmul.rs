@@ -9,7 +9,7 @@ use super::launch::{Lowered, Lowering, partition_functions};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::error::Result;
-use crate::graph::canonical_order::product::{BLOCK, GROUP};
+use crate::graph::canonical_order::product::{BLOCK, GROUP, RUN, SECTION};
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{InPlan, Node, Recipe, Rows};
 use crate::graph::primitive::Product;
@@ -24,7 +24,8 @@ pub fn constants(tile: u32, size: usize) -> String {
 
 fn edges(tile: u32, slab: usize) -> String {
     format!(
-        "const EDGE_BITS: u32 = {}u;\nconst SLAB_BITS: u32 = {}u;",
+        "const RUN: u32 = {RUN}u;\nconst BLOCK: u32 = {BLOCK}u;\nconst SECTION: u32 = {SECTION}u;\n\
+         const GROUP: u32 = {GROUP}u;\nconst EDGE_BITS: u32 = {}u;\nconst SLAB_BITS: u32 = {}u;",
         tile.clamp(16, 64).ilog2(),
         (slab as u32).ilog2()
     )
@@ -84,12 +85,14 @@ impl Chunks {
         }
     }
 
-    /// Elements of the scratch buffer `part`, if there are chunks.
+    /// Elements of the scratch buffer `part`, for sums that are divided among dispatches or chunks.
     pub fn sums(self, sizes: &Sizes) -> u64 {
         let each = u64::from(sizes.results);
         match self {
             Self::Blocks(n) if n > GROUP / BLOCK => each * u64::from(n + n.div_ceil(GROUP / BLOCK)),
-            _ => each * u64::from(self.count()),
+            Self::Blocks(n) => each * u64::from(n),
+            // The incomplete groups, and their incomplete sections.
+            Self::None | Self::Groups(_) => 2 * each * u64::from(self.count()),
         }
     }
 
@@ -106,7 +109,9 @@ impl Chunks {
     pub fn head(self, sizes: &Sizes, terms: Range<u32>) -> [u32; 8] {
         let Sizes { batches, tiles, results, transposed: [left, right] } = *sizes;
         let flags = u32::from(left) | u32::from(right) << 1 | u32::from(self != Self::None) << 2;
-        [batches, tiles, results, flags, self.span(), terms.start, terms.end, 0]
+        // No scratch buffer has so many elements that this saturates.
+        let sections = results.saturating_mul(self.count());
+        [batches, tiles, results, flags, self.span(), terms.start, terms.end, sections]
     }
 
     /// The parameter words of each launch of `combine`, and the number of groups.
@@ -154,20 +159,34 @@ fn are_bound(l: u32, r: u32) -> bool {
     return (left_bound[l] & right_bound[r]) != 0u;
 }";
 
-/// Functions for stored sums of blocks, where none are kept between dispatches.
-const NO_BLOCK_SUMS: &str = "fn block_sum(i: u32) -> Elem {
-    return identity();
+/// Functions for a scratch buffer of the sums of chunks.
+pub const CHUNK_SUMS: &str = "fn chunk_sum(i: u32) -> Elem {
+    return load_part(i);
 }
-fn store_block_sum(i: u32, v: Elem) {
+fn store_chunk_sum(i: u32, v: Elem) {
+    store_part(i, v);
+}
+fn kept_sums(i: u32) -> array<Elem, 4> {
+    return array<Elem, 4>();
+}
+fn keep_sums(i: u32, v: array<Elem, 4>) {
 }";
 
-/// As [`NO_BLOCK_SUMS`], where the sums are kept.
-const BLOCK_SUMS: &str = "fn block_sum(i: u32) -> Elem {
-    return load_block(i);
+/// As [`CHUNK_SUMS`], for a scratch buffer of the incomplete sums of each result.
+const KEPT_SUMS: &str = "fn chunk_sum(i: u32) -> Elem {
+    return identity();
 }
-fn store_block_sum(i: u32, v: Elem) {
-    store_block(i, v);
+fn store_chunk_sum(i: u32, v: Elem) {
+}
+fn kept_sums(i: u32) -> array<Elem, 4> {
+    return load_part(i);
+}
+fn keep_sums(i: u32, v: array<Elem, 4>) {
+    store_part(i, v);
 }";
+
+/// Incomplete sums per result of a product whose arrays are bound in part.
+const KEPT: usize = 4;
 
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
@@ -208,15 +227,14 @@ impl GpuPrimitive for Product<InPlan> {
             let none =
                 modules.get(step, ProductKernel::Identity, || module(step, first_slot, p, ProductKernel::Identity));
             launches.push(none.launch(sizes, "clear", Chunks::None.head(&products, 0..0), tiles, 1));
-            (ProductKernel::PartialSum, Chunks::None, vec![u64::from(capacity); 2])
+            (ProductKernel::PartialSum, Chunks::None, KEPT as u64 * u64::from(capacity))
         } else {
             let chunks = Chunks::new(&products, most, size, step.limits.window_bytes());
             let sums = match chunks {
                 Chunks::None if most <= at_once => 1,
-                Chunks::None => capacity.into(),
                 _ => chunks.sums(&products),
             };
-            (ProductKernel::Sum, chunks, vec![sums])
+            (ProductKernel::Sum, chunks, sums)
         };
         let g = modules.get(step, kernel, || module(step, first_slot, p, kernel));
         let terms = most.min(chunks.span()).max(1);
@@ -227,7 +245,7 @@ impl GpuPrimitive for Product<InPlan> {
         let combines = chunks.combines(&products).into_iter();
         launches.extend(combines.map(|(head, groups)| g.launch(sizes, "combine", head, tiles, groups)));
         let limit = (terms > at_once).then(|| driver.reason());
-        let scratch = scratch.into_iter().map(|elements| elements * size as u64).collect();
+        let scratch = vec![scratch * size as u64];
         Ok(Lowered { launches, scratch, limit, cleared_outputs, ..Lowered::default() })
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
@@ -237,9 +255,9 @@ impl GpuPrimitive for Product<InPlan> {
     fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
         2
     }
-    /// Incomplete sums may have the windows of the output.
+    /// Two incomplete sums may be kept per result.
     fn output_windows(&self, out: &Node, limits: SizedLimits<'_>) -> u32 {
-        2 * limits.extra_windows(out)
+        limits.extra_windows(out) + limits.limits.windows(2 * limits.sizes.bytes(out)) - 1
     }
     /// The first launch sets every sum to the identity; the others add products, in the order of the terms. Arrays of
     /// batch parameters are bound with all their windows if enough bindings remain for the matrices.
@@ -296,14 +314,15 @@ fn module(step: &Step, first_slot: u32, p: &Product<InPlan>, kernel: ProductKern
     }
     m.push("fn store(i: u32, v: Elem) {\n    store_out(i, v);\n}\nfn partial(i: u32) -> Elem {\n    return load_out(i);\n}");
     let element = Element::of(dtype);
-    let mut scratch = vec![StorageArray::new("part", element.clone(), Binding::Scratch(0))];
-    if kernel == ProductKernel::Sum {
-        m.push(NO_BLOCK_SUMS);
+    let part = if kernel == ProductKernel::Sum {
+        m.push(CHUNK_SUMS);
+        element.clone()
     } else {
-        m.push(BLOCK_SUMS);
-        scratch.push(StorageArray::new("block", element.clone(), Binding::Scratch(1)));
-    }
-    m.finish(&[MATMUL], value_type(dtype), Some(element), scratch)
+        m.push(KEPT_SUMS);
+        Element::new("array<Elem, 4>", KEPT * dtype.size())
+    };
+    let part = StorageArray::new("part", part, Binding::Scratch(0));
+    m.finish(&[MATMUL], value_type(dtype), Some(element), vec![part])
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{Extent, Node};
 
 /// Batched matrix product. Batch `g` has `m` times `n` results, row-major from `starts[2]` on; result (i, j) is the sum
-/// of `a(i, l) * b(l, j)` over `l` below `k`, in the canonical order of [`canonical_order::product`]: `l` ascending within
-/// blocks of 256 terms, then the blocks within groups of 65,536 terms, then the groups. The order depends on `k` alone.
-/// All sizes and starts are expressions in the batch number.
+/// of `a(i, l) * b(l, j)` over `l` below `k`, in the canonical order of [`canonical_order::product`], which depends on `k`
+/// alone. All sizes and starts are expressions in the batch number.
 ///
 /// [`canonical_order::product`]: crate::graph::canonical_order::product
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

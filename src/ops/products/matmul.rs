@@ -40,8 +40,9 @@ operations! {
     /// stay in their rows and columns.
     ///
     /// Each number of the result is a sum without fused multiply-add, in an order that its number of terms alone
-    /// determines: ascending within blocks of 256 terms, then over the blocks of 65,536 terms, then over these groups.
-    /// It is a function of its row and its column, with the same bits on every device.
+    /// determines: at most 256 terms ascending; more terms in ascending sums of 16 terms, of 16 such sums, and so on up to
+    /// 65,536 terms, and of these. Its error is at most about `64 + k / 65536` roundings of the sum of the magnitudes of
+    /// `k` terms. It is a function of its row and its column, with the same bits on every device.
     ///
     /// # Errors
     /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; batches that

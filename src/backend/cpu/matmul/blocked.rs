@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::super::number::Number;
 use super::super::simd::{self, Loop};
 use super::factor::Factor;
-use super::tile::{ROWS, Tile, add_tile, sum_of_products};
-use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP};
+use super::tile::{ROWS, Tile, add_tile, sum_of_products, sum_of_runs};
+use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP, SECTION};
 
 /// Terms per block of the canonical order. A panel of that many terms of columns stays in the L1 cache.
 const TERMS_PER_BLOCK: usize = TERMS as usize;
@@ -37,19 +37,10 @@ pub(crate) fn product<T: Number, const N: usize>(
     out: &mut [&mut [T]],
     panels: &mut Panels<T, N>,
 ) {
-    let group = GROUP as usize;
-    sums(left, right, 0..terms.min(group), out, panels);
-    let columns = out.first().map_or(0, |row| row.len());
-    if terms <= group || columns == 0 {
-        return;
-    }
-    let mut of_group = vec![T::default(); out.len() * columns];
-    for first in (group..terms).step_by(group) {
-        let rows = &mut of_group.chunks_mut(columns).collect::<Vec<_>>();
-        sums(left, right, first..terms.min(first + group), rows, panels);
-        for (row, added) in out.iter_mut().zip(of_group.chunks(columns)) {
-            add_to(row, added);
-        }
+    if terms <= TERMS_PER_BLOCK {
+        simd::run(Sums { left, right, terms: 0..terms, in_runs: false, out, panels });
+    } else {
+        sums(left, right, 0..terms, out, panels);
     }
 }
 
@@ -60,7 +51,7 @@ pub(super) fn add_to<T: Number>(sums: &mut [T], added: &[T]) {
     }
 }
 
-/// Computes the sums of the terms of one group or of a part of it that begins with a block.
+/// Computes the sums of a range of more than one block of terms: all, or one block, section or group of them.
 pub(super) fn sums<T: Number, const N: usize>(
     left: Factor<'_, T>,
     right: Factor<'_, T>,
@@ -68,13 +59,30 @@ pub(super) fn sums<T: Number, const N: usize>(
     out: &mut [&mut [T]],
     panels: &mut Panels<T, N>,
 ) {
-    simd::run(Sums { left, right, terms, out, panels });
+    let columns = out.first().map_or(0, |row| row.len());
+    // The largest parts that are shorter than the range.
+    let Some(len) = [GROUP, SECTION].map(|n| n as usize).into_iter().find(|&n| n < terms.len() && columns > 0) else {
+        simd::run(Sums { left, right, terms, in_runs: true, out, panels });
+        return;
+    };
+    sums(left, right, terms.start..terms.start + len, out, panels);
+    let mut of_part = vec![T::default(); out.len() * columns];
+    for first in terms.clone().step_by(len).skip(1) {
+        let rows = &mut of_part.chunks_mut(columns).collect::<Vec<_>>();
+        sums(left, right, first..terms.end.min(first + len), rows, panels);
+        for (row, added) in out.iter_mut().zip(of_part.chunks(columns)) {
+            add_to(row, added);
+        }
+    }
 }
 
+/// The loop over the blocks of a range of at most one section.
 struct Sums<'a, 'o, T, const N: usize> {
     left: Factor<'a, T>,
     right: Factor<'a, T>,
     terms: Range<usize>,
+    /// Whether the terms of a block are added by runs.
+    in_runs: bool,
     out: &'a mut [&'o mut [T]],
     panels: &'a mut Panels<T, N>,
 }
@@ -84,7 +92,7 @@ impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { mut left, mut right, terms: all, out, panels } = self;
+        let Self { mut left, mut right, terms: all, in_runs, out, panels } = self;
         if all.is_empty() {
             out.iter_mut().for_each(|row| row.fill(T::default()));
         }
@@ -110,11 +118,14 @@ impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
                         for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
                             let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
                             let tile = Tile { row, column, size, is_transposed };
-                            let mut sums = sum_of_products(a, b);
+                            let sums = if in_runs { sum_of_runs(a, b) } else { sum_of_products(a, b) };
                             if first > all.start {
-                                add_tile(&mut sums, &tile.load(out));
+                                let mut earlier = tile.load(out);
+                                add_tile(&mut earlier, &sums);
+                                tile.store(&earlier, out);
+                            } else {
+                                tile.store(&sums, out);
                             }
-                            tile.store(&sums, out);
                         }
                     }
                 }

@@ -2,7 +2,8 @@ use std::fmt::Debug;
 
 use super::*;
 
-/// The definition of the product, element by element: sums of blocks of 256 terms, of 256 blocks, and of these.
+/// The definition of the product, element by element: sums of runs of 16 terms, of 16 runs, and so on up to 65,536 terms,
+/// and of these; at most 256 terms have one sum.
 fn literal<T: Number>(a: &[T], b: &[T], (m, k, n): (usize, usize, usize), transposed: [bool; 2]) -> Vec<T> {
     let at = |x: &[T], r: usize, c: usize, (rows, columns): (usize, usize), t: bool| {
         if t { x[c * rows + r] } else { x[r * columns + c] }
@@ -10,23 +11,23 @@ fn literal<T: Number>(a: &[T], b: &[T], (m, k, n): (usize, usize, usize), transp
     let term =
         |i: usize, j: usize, l: usize| at(a, i, l, (m, k), transposed[0]).mul(at(b, l, j, (k, n), transposed[1]));
     let sum = |p: usize| {
-        let mut levels = [T::default(); 3];
+        let mut levels = [T::default(); 5];
         for l in 0..k {
             levels[0] = levels[0].add(term(p / n, p % n, l));
-            for (level, terms) in [(0, 256), (1, 65_536)] {
+            for (level, terms) in [if k <= 256 { 256 } else { 16 }, 256, 4096, 65_536].into_iter().enumerate() {
                 if (l + 1) % terms == 0 || l + 1 == k {
                     levels[level + 1] = levels[level + 1].add(levels[level]);
                     levels[level] = T::default();
                 }
             }
         }
-        levels[2]
+        levels[4]
     };
     (0..m * n).map(sum).collect()
 }
 
 /// Sizes at and around the edges of tiles and blocks.
-const SIZES: [(usize, usize, usize); 19] = [
+const SIZES: [(usize, usize, usize); 22] = [
     (1, 1, 1),
     (3, 0, 2),
     (4, 7, 16),
@@ -43,6 +44,9 @@ const SIZES: [(usize, usize, usize); 19] = [
     (96, 2, 256),
     (300, 260, 5),
     (2, 512, 3),
+    (6, 4096, 2),
+    (1, 4097, 18),
+    (2, 9000, 2),
     (1, 65_535, 2),
     (2, 65_793, 1),
     (3, 131_073, 1),

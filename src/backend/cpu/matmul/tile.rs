@@ -1,6 +1,7 @@
 //! Register tile of a matrix product: a few rows of results, each of two AVX2 vectors.
 
 use super::super::number::Number;
+use crate::graph::canonical_order::product::RUN;
 
 /// Rows of a tile: their sums, a row of the right factor and a product fit the 16 registers of AVX2.
 pub(super) const ROWS: usize = 4;
@@ -19,12 +20,22 @@ pub(super) fn sum_of_products<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[
     sums
 }
 
-/// Adds the sums of earlier blocks to those of a block.
+/// As [`sum_of_products`], by runs of the canonical order.
 #[inline(always)]
-pub(super) fn add_tile<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], earlier: &[[T; N]; ROWS]) {
-    for (sums, earlier) in sums.iter_mut().zip(earlier) {
-        for (sum, &earlier) in sums.iter_mut().zip(earlier) {
-            *sum = earlier.add(*sum);
+pub(super) fn sum_of_runs<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
+    let mut sums = [[T::default(); N]; ROWS];
+    for (a, b) in a.chunks(RUN as usize).zip(b.chunks(RUN as usize)) {
+        add_tile(&mut sums, &sum_of_products(a, b));
+    }
+    sums
+}
+
+/// Adds sums to sums.
+#[inline(always)]
+pub(super) fn add_tile<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], added: &[[T; N]; ROWS]) {
+    for (sums, added) in sums.iter_mut().zip(added) {
+        for (sum, &added) in sums.iter_mut().zip(added) {
+            *sum = sum.add(added);
         }
     }
 }
