@@ -49,10 +49,9 @@
 //            result. Else array<Elem>: a sum per result and chunk, and then per result and group; for sums that are
 //            divided among dispatches, the incomplete groups of each result and chunk, and then the sections
 // Head       head[0]  batches (capacity, at least 1), tiles (capacity), results (capacity), flags: 1 if left is stored
-//                     transposed, 2 if right is, 4 if there are chunks
+//                     transposed, 2 if right is, 4 if there are chunks; 8 times the number of chunks
 //            head[1]  terms per chunk (65,536 or 256; all without chunks)
 //            of main: the first term of this dispatch within each chunk, a multiple of 256, and the first of the next
-//            the last word: where the incomplete sections begin in `part`
 //            of combine: where the chunks begin in `part`, and where the groups do; 0 for groups in `out`
 // Grid       tiles, folded; in the third dimension, the chunks of `main`, and the groups of `combine`, unless the
 //            chunks are groups
@@ -126,6 +125,7 @@ fn main(
     let right_at = right_start(g, 0u);
     let out_at = out_start(g, 0u);
     let part_at = wid.z * p.head[0].z;
+    let sections_at = (p.head[0].w >> 3u) * p.head[0].z;
     let y = t >> 4u;
     let x = t & 15u;
     // The sums of the incomplete run, block, section and group, and of the groups; the last only for parts.
@@ -154,7 +154,7 @@ fn main(
                 of_sections[k] = kept[3];
                 of_groups[k] = partial(at);
             } else if (is_kept && is_result) {
-                of_blocks[k] = chunk_sum(p.head[1].w + part_at + at);
+                of_blocks[k] = chunk_sum(sections_at + part_at + at);
                 of_sections[k] = chunk_sum(part_at + at);
             }
         }
@@ -265,7 +265,7 @@ fn main(
                         keep_sums(at, array<Elem, 4>(sums[k], of_runs[k], of_blocks[k], of_sections[k]));
                         store(at, of_groups[k]);
                     } else if (!is_complete) {
-                        store_chunk_sum(p.head[1].w + part_at + at, of_blocks[k]);
+                        store_chunk_sum(sections_at + part_at + at, of_blocks[k]);
                         store_chunk_sum(part_at + at, of_sections[k]);
                     } else if (has_chunks) {
                         store_chunk_sum(part_at + at, of_sections[k]);

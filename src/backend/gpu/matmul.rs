@@ -108,10 +108,8 @@ impl Chunks {
     /// The template's parameter words for that range of terms of each chunk.
     pub fn head(self, sizes: &Sizes, terms: Range<u32>) -> [u32; 8] {
         let Sizes { batches, tiles, results, transposed: [left, right] } = *sizes;
-        let flags = u32::from(left) | u32::from(right) << 1 | u32::from(self != Self::None) << 2;
-        // No scratch buffer has so many elements that this saturates.
-        let sections = results.saturating_mul(self.count());
-        [batches, tiles, results, flags, self.span(), terms.start, terms.end, sections]
+        let flags = u32::from(left) | u32::from(right) << 1 | u32::from(self != Self::None) << 2 | self.count() << 3;
+        [batches, tiles, results, flags, self.span(), terms.start, terms.end, 0]
     }
 
     /// The parameter words of each launch of `combine`, and the number of groups.
