@@ -52,8 +52,6 @@ fn blocks_of_terms() {
     check::<u64>([3, 3000, 5], &TRANSPOSES[..1], &devices);
     for k in [4095, 4096, 4097, 9000] {
         check::<f32>([3, k, 5], &TRANSPOSES, &devices);
-        // So many tiles that the terms are not divided among workgroups.
-        check::<f32>([170, k, 230], &TRANSPOSES[..1], &devices[..1]);
     }
 }
 
@@ -157,7 +155,6 @@ fn a_million_terms_have_a_small_error() {
                 let terms = (0..TERMS).map(|l| f64::from(x[l * m + p / n]) * f64::from(y[l * n + p % n]));
                 let (want, all) = terms.fold((0.0, 0.0), |(sum, all), term| (sum + term, all + term.abs()));
                 let error = (f64::from(got) - want).abs() / all;
-                eprintln!("{what} on {name}: result {p} has an error of {error:.1e}");
                 assert!(error <= 1e-6, "{what} on {name}: result {p} has an error of {error:e}");
             }
             let got: Vec<u32> = got.iter().map(|x| x.to_bits()).collect();
