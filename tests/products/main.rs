@@ -9,3 +9,4 @@ mod independence;
 mod kernels;
 mod layouts;
 mod matrix;
+mod terms;

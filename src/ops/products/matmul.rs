@@ -39,8 +39,10 @@ operations! {
     /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
     /// stay in their rows and columns.
     ///
-    /// Each number of the result is one sum in ascending order, without fused multiply-add: a function of its row and
-    /// its column alone, with the same bits on every device.
+    /// Each number of the result is a sum without fused multiply-add, in an order that its number of terms alone
+    /// determines: at most 256 terms ascending; more terms in ascending sums of 16 terms, of 16 such sums, and so on up to
+    /// 65,536 terms, and of these. Its error is at most about `64 + k / 65536` roundings of the sum of the magnitudes of
+    /// `k` terms. It is a function of its row and its column, with the same bits on every device.
     ///
     /// # Errors
     /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; batches that
@@ -48,10 +50,11 @@ operations! {
     /// have rows. Sizes that do not match fail at the call where the host has the splits, and at the read otherwise.
     ///
     /// # Cost
-    /// One product, whose tiles are spread evenly for any sizes of the batches. Batches of different sizes add a prefix
-    /// sum of tile counts and, for `[.., (i), (j)]`, a prefix sum of row lengths. Waits once for the size of the result
-    /// where only the device knows it and no useful bound exists: for `j` of a dense result, and for `[.., (i), (j)]`
-    /// of two ragged dimensions. [`record_async`](crate::record_async) awaits it.
+    /// One product, whose tiles are spread evenly for any sizes of the batches. Many terms of few results are divided
+    /// as well. Batches of different sizes add a prefix sum of tile counts and, for `[.., (i), (j)]`, a prefix sum of
+    /// row lengths. Waits once for the size of the result where only the device knows it and no useful bound exists:
+    /// for `j` of a dense result, and for `[.., (i), (j)]` of two ragged dimensions.
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -2,6 +2,7 @@
 
 use super::Placeholders;
 use crate::error::Result;
+use crate::graph::canonical_order::product::GROUP;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind, Register};
 use crate::graph::extent::{Extent, upper_bound};
@@ -19,6 +20,9 @@ const HIGH: u32 = 64;
 
 /// Most numbers of a register, and most terms of a product.
 pub(crate) const MOST_NUMBERS: u32 = 1 << 16;
+
+// Kernels of recurrences add the terms of one group of the canonical order.
+const _: () = assert!(MOST_NUMBERS <= GROUP);
 
 /// The stages of a step.
 #[derive(Debug)]

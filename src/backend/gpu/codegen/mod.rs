@@ -258,14 +258,16 @@ impl<'a> ModuleBuilder<'a> {
         ));
     }
 
-    /// Adds `identity` and `add_product` of a sum of products of that dtype.
+    /// Adds `identity`, `add_product` and `add_sums` of a sum of products of that dtype.
     pub(crate) fn sum_of_products(&mut self, dtype: DType) {
         let ty = value_type(dtype);
         let sum = arithmetic::add_product(self, dtype);
+        let sums = arithmetic::combine(self, ReduceOp::Sum, dtype);
         let identity = self.number(ReduceOp::Sum.identity(dtype));
         self.push(&format!(
             "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
-             fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}"
+             fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}\n\
+             fn add_sums(a: {ty}, b: {ty}) -> {ty} {{\n    return {sums};\n}}"
         ));
     }
 

@@ -1,6 +1,7 @@
 //! The phases of a recurrence's step: stages that one barrier follows.
 
 use crate::dtype::DType;
+use crate::graph::canonical_order::product::{BLOCK, RUN};
 use crate::graph::expr::Register;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::planned::{Expr, ExprKind, InPlan};
@@ -15,9 +16,6 @@ const FUNCTION: u64 = 40;
 
 /// Iterations per store of a number to a register: shifts of 64-bit integers.
 pub(crate) const STORE: u64 = 2;
-
-/// Terms of a product that are added one after another; longer sums add the sums of blocks.
-pub(super) const TERMS: u32 = 256;
 
 /// Stages whose registers have one width. An invocation computes a column of all of them, and each reads columns of its
 /// own only of the others.
@@ -151,9 +149,9 @@ fn iterations(stage: &Stage<InPlan>) -> u64 {
     match &stage.value {
         StageValue::Map(e) => STORE + iterations_of(e),
         StageValue::Product { left, right, terms, .. } => {
-            let blocks = u64::from(terms.div_ceil(TERMS));
-            // Each block has an iteration that ends its loop.
-            STORE + looped((*terms).into(), iterations_of(left) + iterations_of(right)) + looped(blocks, 1)
+            let runs = terms.div_ceil(if *terms <= BLOCK { BLOCK } else { RUN });
+            // Each run has an iteration that ends its loop.
+            STORE + looped((*terms).into(), iterations_of(left) + iterations_of(right)) + looped(runs.into(), 1)
         }
     }
 }
