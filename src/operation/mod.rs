@@ -7,6 +7,7 @@ pub(crate) mod elements;
 mod owner;
 mod results;
 
+pub use crate::error::named;
 pub use argument::Argument;
 pub use argument_kind::ArgumentKind;
 pub use owner::{Owner, Owners};

@@ -126,6 +126,9 @@ impl Tensor {
     /// buffer holds, or than a buffer of this device may hold; a usage or size that cannot be bound; a buffer of
     /// another device.
     ///
+    /// # Cost
+    /// No pass, no copy, no wait.
+    ///
     /// ```no_run
     /// use ragged::{DType, Device, Tensor, wgpu};
     /// let device = Device::gpu()?;
@@ -179,6 +182,9 @@ impl<T: Element + Number> RaggedTensor<T> {
     /// # Errors
     /// The CPU backend; a dtype that the device lacks; more values than the buffer holds, or than a buffer of this
     /// device may hold; a usage or size that cannot be bound; a buffer of another device.
+    ///
+    /// # Cost
+    /// No pass, no copy, no wait.
     ///
     /// ```no_run
     /// use ragged::{Device, RaggedTensor, wgpu};

@@ -152,7 +152,7 @@ fn losses_compare_shapes() -> Result<()> {
     );
     fails(
         ragged_nn::sparse_categorical_cross_entropy(&x, &classes)?.to_host(),
-        "gather_nd: an index is out of range: 5 for size 2",
+        "sparse_categorical_cross_entropy: an index is out of range: 5 for size 2",
     );
     Ok(())
 }
