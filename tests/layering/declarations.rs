@@ -145,6 +145,12 @@ fn missing(doc: &str, can_fail: bool) -> Vec<&'static str> {
     out
 }
 
+/// Whether a page names another one in place of its own errors or its own cost.
+fn refers(doc: &str) -> bool {
+    let one_line = doc.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    ["Costs as", "# Errors As [", "# Cost As ["].iter().any(|text| one_line.contains(text))
+}
+
 #[test]
 fn pages_are_complete_where_they_are_read() {
     let functions = by_type_and_name();
@@ -163,9 +169,8 @@ fn pages_are_complete_where_they_are_read() {
             if !missing.is_empty() {
                 faults.push(format!("{name}: no {}", missing.join(", no ")));
             }
-            // A page says its cost itself, instead of naming another page.
-            if doc.replace('\n', " ").contains("Costs as") {
-                faults.push(format!("{name}: its cost is on another page"));
+            if refers(doc) {
+                faults.push(format!("{name}: its errors or its cost are on another page"));
             }
         }
     }
@@ -178,6 +183,8 @@ fn what_pages_lack_is_found() {
     assert_eq!(missing("Sum.\n# Cost\nOne pass.", true), ["# Errors", "an example"]);
     assert_eq!(missing("Sum.\n```\n```", false), ["# Cost"]);
     assert!(missing("Sum.\n# Errors\n# Cost\n```\n```", true).is_empty());
+    assert!(refers("Sum.\n\n# Cost\nAs [`add`](Self::add).") && refers("Any dtype. Costs\nas [`add`](Self::add)."));
+    assert!(!refers("Sum, as [`add`](Self::add).\n# Cost\nOne map."));
 }
 
 #[test]
