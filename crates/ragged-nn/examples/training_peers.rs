@@ -26,8 +26,7 @@ fn value(k: usize) -> f32 {
 fn vectors(lengths: &[usize], device: &Device) -> Result<Tensor> {
     let of: usize = lengths.iter().sum();
     let x = RaggedTensor::dense((0..of * WIDTH).map(value).collect::<Vec<_>>(), &[of, WIDTH], device)?;
-    let lengths: Vec<i64> = lengths.iter().map(|&n| n as i64).collect();
-    Ok(RaggedTensor::from_row_lengths(&x, lengths)?.into_erased())
+    Ok(RaggedTensor::from_row_lengths(&x, lengths, device)?.into_erased())
 }
 
 /// Rows of numbers of words of those lengths.
