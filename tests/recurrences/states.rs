@@ -114,7 +114,7 @@ fn rows_of_any_rank_and_of_sizes_that_the_device_knows() -> Result<()> {
 }
 
 #[test]
-fn a_row_is_the_same_alone_and_in_a_crowd() -> Result<()> {
+fn batch_invariance() -> Result<()> {
     for (name, device) in devices_and_unfused_cpu() {
         let crowd = super::ragged_rows(5, &[9, 0, 40, 1, 300, 2, 2, 17], 3, device);
         let w = super::dense(6, &[3, 3], device);

@@ -1,7 +1,7 @@
 //! A training step is one plan for batches of any sizes and any learning rates, and waits for nothing.
 
 use ragged::{RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Adam, Dense, Dropout, Training, Variables, binary_cross_entropy};
+use ragged_nn::{Adam, Dense, Dropout, Lstm, Recurrent, Training, Variables, binary_cross_entropy};
 
 use crate::devices::{numbers, own_devices};
 use crate::text::{SENTENCES, batch, loss};
@@ -58,6 +58,42 @@ fn steps_on_vectors_of_ragged_rows_are_one_plan() -> Result<()> {
         let of = device.stats() - before;
         assert_eq!((of.plans, of.waits), (1, 0), "{device:?}: {of:?}");
         assert!(of.submissions <= 50, "{device:?}: {of:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
+    const PARTS: [&str; 3] = ["lstm/kernel", "lstm/recurrent_kernel", "lstm/bias"];
+    let layer = Lstm::new("lstm", 32);
+    for device in own_devices() {
+        let v = Variables::new(&device, Seed(7));
+        let vector = |k: usize| -> Vec<f32> { (0..32).map(|c| ((k * 32 + c) % 17) as f32 / 8.0 - 1.0).collect() };
+        let lengths = [9, 1, 0, 12, 4, 30, 2];
+        let rows: Vec<Vec<Vec<f32>>> = lengths.iter().map(|&n| (0..n).map(vector).collect()).collect();
+        let x = RaggedTensor::from_nested(rows, &device)?.into_erased();
+        layer.sequences(&v, &x)?.eval()?;
+        let weights = PARTS.iter().map(|part| v.get(part)).collect::<Result<Vec<_>>>()?;
+        let inputs = [&[x], &weights[..]].concat();
+        let before = device.stats();
+        let (loss, gradients) = ragged::value_and_grad(
+            |all| {
+                for (part, value) in PARTS.iter().zip(&all[1..]) {
+                    v.set(part, value)?;
+                }
+                layer.sequences(&v, &all[0])?.square()?.reduce_sum(..)
+            },
+            &inputs[..],
+        )?;
+        let all = [&[loss], &gradients[..]].concat();
+        eprintln!("{}", ragged::explain(&all[..])?);
+        ragged::eval(&all[..])?;
+        let of = device.stats() - before;
+        assert_eq!(of.waits, 0, "{device:?}: {of:?}");
+        assert!(of.dispatches <= 12, "{device:?}: {of:?}");
+        for (k, gradient) in gradients.iter().enumerate() {
+            assert!(numbers(gradient)?.iter().any(|&d| d != 0.0), "{device:?}: input {k} has no gradient");
+        }
     }
     Ok(())
 }
