@@ -68,9 +68,9 @@ fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
     let layer = Lstm::new("lstm", 32);
     for device in own_devices() {
         let v = Variables::new(&device, Seed(7));
-        let vector = |k: usize| -> Vec<f32> { (0..32).map(|c| ((k * 32 + c) % 17) as f32 / 8.0 - 1.0).collect() };
+        let vector = |k: usize| -> [f32; 32] { std::array::from_fn(|c| ((k * 32 + c) % 17) as f32 / 8.0 - 1.0) };
         let lengths = [9, 1, 0, 12, 4, 30, 2];
-        let rows: Vec<Vec<Vec<f32>>> = lengths.iter().map(|&n| (0..n).map(vector).collect()).collect();
+        let rows: Vec<Vec<[f32; 32]>> = lengths.iter().map(|&n| (0..n).map(vector).collect()).collect();
         let x = RaggedTensor::from_nested(rows, &device)?.into_erased();
         layer.sequences(&v, &x)?.eval()?;
         let weights = PARTS.iter().map(|part| v.get(part)).collect::<Result<Vec<_>>>()?;
