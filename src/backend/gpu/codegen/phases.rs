@@ -7,9 +7,6 @@ use crate::graph::planned::{Expr, ExprKind, InPlan, Node, Rows};
 use crate::graph::primitive::{ScanRows, Stage, StageValue};
 use crate::graph::walk::for_each_expr;
 
-/// Terms of a product that are added one after another; longer sums add the sums of blocks.
-pub(super) const TERMS: u32 = 256;
-
 /// Stages whose registers have one width. An invocation computes a column of all of them, and each reads columns of its
 /// own only of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,10 +139,8 @@ fn iterations(stage: &Stage<InPlan>, rows: Option<&Node>) -> u64 {
     match &stage.value {
         StageValue::Map(e) => STORE + of(e, stage.width),
         StageValue::Product { left, right, terms, .. } => {
-            let blocks = u64::from(terms.div_ceil(TERMS));
-            // Each block has an iteration that ends its loop.
             let of_term = of(left, *terms).saturating_add(iterations_of(right, None));
-            STORE + looped((*terms).into(), of_term) + looped(blocks, 1)
+            STORE.saturating_add(looped((*terms).into(), of_term))
         }
     }
 }

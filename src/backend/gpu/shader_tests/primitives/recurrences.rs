@@ -108,11 +108,9 @@ fn load(backend: &BackendRef, dtype: DType, of: &[impl bytemuck::Pod]) -> Expr {
     Expr::load(&array(backend, dtype, bytemuck::cast_slice(of)), Expr::index())
 }
 
-/// The product of a vector and a column, in blocks of 256 terms.
+/// The product of a vector and a column.
 fn dot(left: &[f32], right: impl Fn(usize) -> f32) -> f32 {
-    let of_block =
-        |(b, block): (usize, &[f32])| block.iter().enumerate().fold(0.0, |sum, (l, &x)| sum + x * right(b * 256 + l));
-    left.chunks(256).enumerate().map(of_block).fold(0.0, |sum, of| sum + of)
+    left.iter().enumerate().fold(0.0, |sum, (l, &x)| sum + x * right(l))
 }
 
 const MIXED: [u32; 12] = [0, 1, 2, 300, 0, 7, 31, 1, 0, 64, 2, 0];
