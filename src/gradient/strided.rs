@@ -160,8 +160,8 @@ fn is_identity(given: &Given<'_>, base: &Expr, pieces: &[Piece], to: &Extent) ->
     let [Piece { times, is_reversed: false, divisor, modulus }] = pieces else { return false };
     let (count, one) = (given.count.size(), Size::from(1));
     let is_whole = modulus.as_ref().is_none_or(|modulus| modulus == count);
-    let is_same = count == to.size() && !count.contains_count();
-    is_same && is_whole && *times == one && *divisor == one && base.as_u32() == Some(0)
+    let is_same = count == to.size() || count.as_const().is_some() && count.is_same(to.size());
+    is_same && is_whole && !count.contains_count() && *times == one && *divisor == one && base.as_u32() == Some(0)
 }
 
 /// The cotangents of the elements, where the pieces cover the position.
