@@ -74,8 +74,10 @@ fn recurrences_of_files() -> Result<()> {
         assert!(read.to_bytes()? == bytes, "{name}");
         let mut found = Vec::new();
         for lengths in [&[3usize, 0, 1][..], &[0], &[40, 2]] {
-            let rows: Vec<Vec<[f32; 2]>> =
-                lengths.iter().map(|&n| (0..n).map(|k| [k as f32 / 8.0 - 1.0, 0.5 - k as f32 / 16.0]).collect()).collect();
+            let rows: Vec<Vec<[f32; 2]>> = lengths
+                .iter()
+                .map(|&n| (0..n).map(|k| [k as f32 / 8.0 - 1.0, 0.5 - k as f32 / 16.0]).collect())
+                .collect();
             let x = RaggedTensor::from_nested(rows, &device)?;
             for (got, want) in read.program("p")?.run(&x)?.iter().zip(program.run(&x)?) {
                 let got = bits(&got.to_host()?);

@@ -210,9 +210,12 @@ impl Loop<'_> {
             elements.clear();
             elements.extend(rows[..active].iter().map(|row| (row.start + place(row)) as u32));
             registers.clear();
-            registers.extend(states.iter().enumerate().map(|(k, state): (usize, &Encoded<'static>)| {
-                state.slice(0..active * width(k))
-            }));
+            registers.extend(
+                states
+                    .iter()
+                    .enumerate()
+                    .map(|(k, state): (usize, &Encoded<'static>)| state.slice(0..active * width(k))),
+            );
             for (stage, matrix) in self.stages.iter().zip(&mut matrices) {
                 let values = stage.values(&elements, &registers);
                 registers.push(match matrix {

@@ -83,9 +83,10 @@ impl StepCost {
 
     /// Iterations of loops of one invocation before the first position.
     fn iterations_before(&self, group_rows: u32) -> u64 {
-        let states = self.phases.last().map_or(0, |&(width, each)| {
-            self.of_numbers(group_rows, width, each.saturating_add(self.initial))
-        });
+        let states = self
+            .phases
+            .last()
+            .map_or(0, |&(width, each)| self.of_numbers(group_rows, width, each.saturating_add(self.initial)));
         looped(group_rows.into(), 0).saturating_add(states)
     }
 }

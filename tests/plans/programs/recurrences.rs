@@ -3,7 +3,6 @@
 use ragged::{HostTensor, HostValues, Result, Tensor, opt, s};
 
 use super::Program;
-use crate::sample::Sample;
 
 pub const PROGRAMS: &[Program] = &[
     ("states", |t| scanned(&t.wide, 1)),
@@ -16,12 +15,8 @@ pub const PROGRAMS: &[Program] = &[
         Ok([out.outputs, out.states].concat())
     }),
     ("gates", |t| scanned(&t.wide, 4)),
-    ("gradient", |t| {
-        ragged::grad(|x| scanned(&x[0], 1)?[0].square()?.reduce_sum(..), [&t.wide])
-    }),
-    ("gradient_of_gates", |t| {
-        ragged::grad(|x| scanned(&x[0], 4)?[0].square()?.reduce_sum(..), [&t.wide])
-    }),
+    ("gradient", |t| ragged::grad(|x| scanned(&x[0], 1)?[0].square()?.reduce_sum(..), [&t.wide])),
+    ("gradient_of_gates", |t| ragged::grad(|x| scanned(&x[0], 4)?[0].square()?.reduce_sum(..), [&t.wide])),
 ];
 
 fn zeros(x: &Tensor, width: usize) -> Result<Tensor> {
