@@ -8,7 +8,7 @@ use crate::graph::node::{Node, RowDomain};
 use crate::graph::primitive::ScanRows as Recurrence;
 use crate::graph::recorder::Recorder;
 use crate::ops::{InitialStates, Row};
-use crate::record::recurrence::{Placeholders, Step, flat, states_before};
+use crate::record::recurrence::{Known, Placeholders, Step, flat, states_before};
 use crate::shape::Dims;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -220,7 +220,8 @@ fn scanned(
     let after = Expr::load(&result, Expr::index());
     let after = states.iter().map(|state| at_state(state, &after)).collect::<Result<Vec<_>>>()?;
     let given: Vec<(u32, Node)> = with_outputs.results.iter().copied().zip(after).collect();
-    let registers = flat(rec, &nvals, &with_outputs.stages, before, &given)?;
+    let known = Known { given: &given, ..Known::default() };
+    let registers = flat(rec, &nvals, &with_outputs.stages, before, known)?;
     // Outputs that depend on no state have the conditions of the call too.
     asserts.extend(with_outputs.asserts);
     let output = |(&k, dims): (&u32, Dims)| {

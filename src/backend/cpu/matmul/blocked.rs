@@ -134,6 +134,80 @@ impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
     }
 }
 
+/// Most terms of a packed factor: the sums of its blocks are of one level.
+pub(crate) const MOST_PACKED_TERMS: usize = SECTION as usize;
+
+/// A right factor that many products share: panels of `N` adjacent columns, term by term, for each block of terms.
+#[derive(Debug)]
+pub(crate) struct Packed<T, const N: usize> {
+    panels: Vec<[T; N]>,
+    terms: usize,
+    columns: usize,
+}
+
+impl<T: Number, const N: usize> Packed<T, N> {
+    pub(crate) fn new(right: Factor<'_, T>, (terms, columns): (usize, usize)) -> Self {
+        let width = columns.div_ceil(N);
+        let mut panels = vec![[T::default(); N]; width * terms];
+        for first in (0..terms).step_by(TERMS_PER_BLOCK) {
+            let block = first..terms.min(first + TERMS_PER_BLOCK);
+            let len = width * block.len();
+            right.pack(0..columns, block, &mut panels[width * first..][..len]);
+        }
+        Self { panels, terms, columns }
+    }
+}
+
+/// As [`product`], with a right factor that is packed already.
+pub(crate) fn product_packed<T: Number, const N: usize>(
+    left: Factor<'_, T>,
+    right: &Packed<T, N>,
+    out: &mut [&mut [T]],
+    panels: &mut Panels<T, N>,
+) {
+    simd::run(PackedProduct { left, right, out, panels });
+}
+
+struct PackedProduct<'a, 'o, T, const N: usize> {
+    left: Factor<'a, T>,
+    right: &'a Packed<T, N>,
+    out: &'a mut [&'o mut [T]],
+    panels: &'a mut Panels<T, N>,
+}
+
+impl<T: Number, const N: usize> Loop for PackedProduct<'_, '_, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { left, right: Packed { panels: columns, terms, columns: n }, out, panels } = self;
+        let width = n.div_ceil(N);
+        if *terms == 0 {
+            out.iter_mut().for_each(|row| row.fill(T::default()));
+        }
+        let in_runs = *terms > TERMS_PER_BLOCK;
+        for first in (0..*terms).step_by(TERMS_PER_BLOCK) {
+            let block = first..(*terms).min(first + TERMS_PER_BLOCK);
+            let depth = block.len();
+            let a = first_of(&mut panels.rows, [T::default(); ROWS], out.len().div_ceil(ROWS) * depth);
+            left.pack(0..out.len(), block, a);
+            let b = &columns[width * first..][..width * depth];
+            for (b, column) in b.chunks_exact(depth).zip((0..*n).step_by(N)) {
+                for (a, row) in a.chunks_exact(depth).zip((0..out.len()).step_by(ROWS)) {
+                    let size = (ROWS.min(out.len() - row), N.min(n - column));
+                    let tile = Tile { row, column, size, is_transposed: false };
+                    let mut sums = if in_runs { sum_of_runs(a, b) } else { sum_of_products(a, b) };
+                    if first > 0 {
+                        let of_block = std::mem::replace(&mut sums, tile.load(out));
+                        add_tile(&mut sums, &of_block);
+                    }
+                    tile.store(&sums, out);
+                }
+            }
+        }
+    }
+}
+
 /// The first `len` elements of a vector, which is extended if it is shorter.
 #[inline(always)]
 fn first_of<T: Clone>(v: &mut Vec<T>, fill: T, len: usize) -> &mut [T] {

@@ -170,22 +170,33 @@ impl<'a> ModuleBuilder<'a> {
     /// `width`.
     fn product(&mut self, number: u32, dtype: DType, (terms, width): (u32, u32), transposed: bool) {
         let ty = value_type(dtype);
+        let in_runs = terms > BLOCK;
         let (add_product, add) =
             (arithmetic::add_product(self, dtype), arithmetic::combine(self, ReduceOp::Sum, dtype));
         let zero = self.number(ReduceOp::Sum.identity(dtype));
         let [terms, width] = [terms, width].map(|n| self.number(Scalar::U32(n)));
         let (start, step) = if transposed { (format!("c * {terms}"), "1u") } else { ("c".into(), &*width) };
         self.push(&format!(
-            "fn add_product_{number}(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {add_product};\n}}\n\
-             fn add_{number}(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}\n\
-             fn product_{number}(r: u32, row: u32, element: u32, c: u32) -> {ty} {{\n    \
-             var at = {start};\n    var of_sections = {zero};\n    var of_blocks = {zero};\n    \
-             var of_runs = {zero};\n    let run = select({RUN}u, {BLOCK}u, {terms} <= {BLOCK}u);\n    \
-             for (var first = 0u; first < {terms}; first += run) {{\n        \
-             let end = first + min({terms} - first, run);\n        var sum = {zero};\n        \
-             for (var l = first; l < end; l++) {{\n            \
-             sum = add_product_{number}(sum, left_{number}(r, row, element, l), right_{number}(at, 0u));\n            \
-             at += {step};\n        }}\n        of_runs = add_{number}(of_runs, sum);\n        \
+            "fn add_product_{number}(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {add_product};\n}}"
+        ));
+        let term =
+            format!("sum = add_product_{number}(sum, left_{number}(r, row, element, l), right_{number}(at, 0u));\n");
+        let of_terms =
+            format!("fn product_{number}(r: u32, row: u32, element: u32, c: u32) -> {ty} {{\n    var at = {start};\n");
+        if !in_runs {
+            self.push(&format!(
+                "{of_terms}    var sum = {zero};\n    for (var l = 0u; l < {terms}; l++) {{\n        {term}        \
+                 at += {step};\n    }}\n    return sum;\n}}"
+            ));
+            return;
+        }
+        self.push(&format!(
+            "fn add_{number}(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}\n\
+             {of_terms}    var of_sections = {zero};\n    var of_blocks = {zero};\n    var of_runs = {zero};\n    \
+             for (var first = 0u; first < {terms}; first += {RUN}u) {{\n        \
+             let end = first + min({terms} - first, {RUN}u);\n        var sum = {zero};\n        \
+             for (var l = first; l < end; l++) {{\n            {term}            at += {step};\n        }}\n        \
+             of_runs = add_{number}(of_runs, sum);\n        \
              if (end % {BLOCK}u == 0u) {{\n            of_blocks = add_{number}(of_blocks, of_runs);\n            \
              of_runs = {zero};\n        }}\n        \
              if (end % {SECTION}u == 0u) {{\n            of_sections = add_{number}(of_sections, of_blocks);\n            \
