@@ -48,6 +48,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("bitcast", |s| no(s.t.bitcast(DType::F64))),
     ("clip_by_value", |s| no(s.ints.clip_by_value(0.5, 1.0))),
     ("check_numerics", |s| no(s.words.check_numerics("x"))),
+    ("scaled_dot_product_attention", |s| no(s.x.scaled_dot_product_attention(&s.ints, &s.x))),
     ("matmul", |s| no(s.x.matmul(&s.ints))),
     ("matmul of vectors", |s| no(s.dense.matmul(&s.x.flat_values()?))),
     ("matmul of sizes", |s| no(s.dense.matmul(&RaggedTensor::from_nested([[1.0f32; 2]; 3], &s.device)?))),

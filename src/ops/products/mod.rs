@@ -1,3 +1,4 @@
-//! Products of matrices.
+//! Products of matrices, and attention.
 
+pub(super) mod attention;
 pub(super) mod matmul;
