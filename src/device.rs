@@ -151,13 +151,13 @@ impl Device {
         Self(Arc::new(CpuBackend::with_options(id, options)))
     }
 
-    /// A CPU backend that stores every intermediate array: slower, with the same bits. For tests.
     /// The device of the inputs of programs that are traced.
     pub(crate) fn of_traces() -> Self {
         static TRACES: OnceLock<BackendRef> = OnceLock::new();
         Self(TRACES.get_or_init(|| Arc::new(CpuBackend::new(OF_TRACES, true))).clone())
     }
 
+    /// A CPU backend that stores every intermediate array: slower, with the same bits. For tests.
     #[doc(hidden)]
     pub fn cpu_unfused() -> Self {
         static CPU: OnceLock<BackendRef> = OnceLock::new();
@@ -167,6 +167,22 @@ impl Device {
     /// The name that selects this device: `cpu`, or the adapter's name.
     pub fn name(&self) -> &str {
         self.0.name()
+    }
+
+    /// Whether this is the device of tensors within a trace: inputs of a program that is traced, and what is computed from them.
+    /// They may be combined with tensors of any one device.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, Program, TensorSpec};
+    /// Program::trace(&[TensorSpec::new(DType::F32, [None])], |x| {
+    ///     assert!(x[0].device().is_of_traces());
+    ///     x[0].exp()
+    /// })?;
+    /// assert!(!Device::cpu().is_of_traces());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn is_of_traces(&self) -> bool {
+        self.0.id() == OF_TRACES
     }
 
     /// Whether this is the CPU backend.

@@ -31,4 +31,5 @@ mod sized;
 mod strided;
 mod value_and_grad;
 
+pub(crate) use value_and_grad::differentiated;
 pub use value_and_grad::{grad, value_and_grad};

@@ -1,5 +1,7 @@
 //! Gradients of functions.
 
+use std::panic::Location;
+
 use super::reverse::cotangents;
 use super::scalar::{number, zero};
 use crate::error::{Error, Result, caller};
@@ -55,7 +57,7 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<V>,
     at: impl TensorSet,
 ) -> Result<(V, Vec<Tensor>)> {
-    of_function("value_and_grad", f, &at.tensors())
+    differentiated("value_and_grad", caller(), f, &at.tensors())
 }
 
 /// The gradient of a function of tensors: the derivative of its value by each element of each tensor.
@@ -82,16 +84,16 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
 /// Source: `jax.grad`.
 #[track_caller]
 pub fn grad<V: AsRef<Tensor>>(f: impl FnOnce(&[Tensor]) -> Result<V>, at: impl TensorSet) -> Result<Vec<Tensor>> {
-    Ok(of_function("grad", f, &at.tensors())?.1)
+    Ok(differentiated("grad", caller(), f, &at.tensors())?.1)
 }
 
-#[track_caller]
-fn of_function<V: AsRef<Tensor>>(
+/// The value of `f` at tensors with fresh leaves in place of `at`, and the gradient by each of them, as [`value_and_grad`].
+pub(crate) fn differentiated<V: AsRef<Tensor>>(
     op: &'static str,
+    location: &'static Location<'static>,
     f: impl FnOnce(&[Tensor]) -> Result<V>,
     at: &[&Tensor],
 ) -> Result<(V, Vec<Tensor>)> {
-    let location = caller();
     let entered = Scope::enter();
     let (mut leaves, mut inputs) = (Vec::new(), Vec::new());
     for (k, x) in at.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Programs: a computation that is recorded once and run on any tensors that fit.
 
+mod gradient;
 mod layout;
 mod parts;
 mod run;
@@ -109,8 +110,9 @@ struct Captured {
 }
 
 impl Captured {
+    /// The array on a device; within a trace, which takes arrays of any device, as it is.
     fn on(&self, backend: &BackendRef) -> Result<Node> {
-        if self.node.backend().id() == backend.id() {
+        if backend.id() == OF_TRACES || self.node.backend().id() == backend.id() {
             return Ok(self.node.clone());
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,13 +173,17 @@ impl Program {
     /// Nothing is recorded. On the CPU the outputs are computed now; on a GPU their kernels are submitted now, and reads
     /// wait for them, as after [`Tensor::eval`]. Inputs that are not yet computed are computed before.
     ///
+    /// Sizes of the inputs that only the device knows, as those of a result of [`Tensor::boolean_mask`], are read first:
+    /// one wait for all of them, which [`record_async`](crate::record_async) awaits.
+    ///
     /// Some runs record the program on the inputs instead, so that reads compute it: within a program that is traced, and
-    /// on a GPU those on inputs whose sizes only the device knows or in buffers of the user without padding, and those that
-    /// have to wait for a size, since its upper bound would take much memory.
+    /// on a GPU those on inputs in buffers of the user without padding, and those that have to wait for a size, since its
+    /// upper bound would take much memory.
     ///
     /// # Errors
     /// Another number of inputs; one that its specification does not accept ([`Error::Input`]); inputs of different
-    /// devices; a dtype that the device has not; no memory for the outputs. A check that fails is the error of a read.
+    /// devices; a dtype that the device has not; no memory for the outputs. A check that fails is the error of a read. A
+    /// program within one that is traced: sizes of inputs that the outer program computes ([`Error::Traced`]).
     #[track_caller]
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
         const OP: &str = "Program::run";
@@ -215,25 +221,26 @@ impl Program {
     #[track_caller]
     fn outputs_on(&self, op: &'static str, inputs: &[&Tensor], backend: &BackendRef) -> Result<Vec<Tensor>> {
         if !self.0.is_of_file {
-            return self.outputs_of(inputs, backend, Way::Computed);
+            return self.outputs_of(op, inputs, backend, Way::Computed);
         }
         if backend.id() == OF_TRACES {
             TRACED_RUNS_OF_FILES.fetch_add(1, Ordering::Relaxed);
         }
         // Recorded outputs would be computed by reads, which nothing guards.
-        guarded(op, || self.outputs_of(inputs, backend, Way::Tried))
+        guarded(op, || self.outputs_of(op, inputs, backend, Way::Tried))
     }
 
-    /// The kernels that a run on these inputs has; runs nothing.
+    /// The kernels that a run on these inputs has; runs nothing, but for reads of sizes that only the device knows.
     ///
     /// # Errors
     /// As [`Program::run`].
     #[track_caller]
     pub fn explain(&self, inputs: impl TensorSet) -> Result<Explain> {
+        const OP: &str = "Program::explain";
         let inputs = inputs.tensors();
-        let backend = self.checked("Program::explain", &inputs, None)?;
-        let explain = || crate::tensor::explain(&self.outputs_of(&inputs, &backend, Way::Recorded)?);
-        if self.0.is_of_file { guarded("Program::explain", explain) } else { explain() }.map_err(here())
+        let backend = self.checked(OP, &inputs, None)?;
+        let explain = || crate::tensor::explain(&self.outputs_of(OP, &inputs, &backend, Way::Recorded)?);
+        if self.0.is_of_file { guarded(OP, explain) } else { explain() }.map_err(here())
     }
 
     /// Whether a recording of the program on other inputs is the same program: the difference.

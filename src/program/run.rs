@@ -7,12 +7,13 @@ use super::layout::Layout;
 use super::parts::Parts;
 use super::{ArrayOrigin, Code, Program, SizeOrigin};
 use crate::error::Result;
-use crate::graph::backend::{BackendRef, OF_TRACES};
+use crate::graph::backend::{BackendRef, OF_TRACES, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::program::{ArrayDef, ArrayId, ReplayInputs, Replayed, SizeDef, SizeId};
-use crate::graph::size::{RecordedSize, RunInput, Size};
+use crate::graph::recording::read_now;
+use crate::graph::size::{RecordedSize, RunInput, Size, SizeKind};
 use crate::graph::traced_run::TracedRun;
 use crate::tensor::{Tensor, eval, explain};
 
@@ -40,11 +41,39 @@ enum Outcome {
     Recorded,
 }
 
+/// Reads the counts of these sizes that the host does not know; one wait for all of them. What a trace makes of a size,
+/// such as the layout of a result, is only right for a number that the host knows.
+#[track_caller]
+fn read_counts<'a>(backend: &BackendRef, op: &'static str, sizes: impl Iterator<Item = &'a Size>) -> Result<()> {
+    let unknown = |size: &'a Size| match size.kind() {
+        Some(SizeKind::Count(count)) => Some((count, count.location()?)),
+        _ => None,
+    };
+    let counts: Vec<_> = sizes.flat_map(Size::counts).filter_map(unknown).collect();
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let parts = counts.iter().map(|(_, (node, at))| Part::at(node.clone(), at.clone())).collect();
+    for ((count, _), bytes) in counts.iter().zip(read_now(backend, op, parts)?) {
+        let n: u32 = bytemuck::pod_read_unaligned(&bytes);
+        count.set_exact(n.min(count.bound()));
+    }
+    Ok(())
+}
+
 impl Program {
-    /// The outputs of a run.
-    pub(super) fn outputs_of(&self, inputs: &[&Tensor], backend: &BackendRef, way: Way) -> Result<Vec<Tensor>> {
+    /// The outputs of a run that the user calls `op`.
+    #[track_caller]
+    pub(super) fn outputs_of(
+        &self,
+        op: &'static str,
+        inputs: &[&Tensor],
+        backend: &BackendRef,
+        way: Way,
+    ) -> Result<Vec<Tensor>> {
         let code = &*self.0;
         let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
+        read_counts(backend, op, parts.iter().flat_map(|of| &of.sizes))?;
         let array = |origin: &Option<ArrayOrigin>| match origin {
             None => Ok(None),
             Some(ArrayOrigin::Input(place)) => Ok(Some(place.array(&parts).expect(NO_PART).clone())),

@@ -262,6 +262,14 @@ pub const PROGRAMS: &[(&str, Misuse)] = &[
         let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
         no(program.explain([&s.t, &s.t]))
     }),
+    ("Program::grad", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].reduce_sum(1))?.grad([0]).map(|_| s.t.clone()))
+    }),
+    ("Program::value_and_grad", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.ints)], |x| x[0].reduce_sum(..))?
+            .value_and_grad([0])
+            .map(|_| s.t.clone()))
+    }),
     ("RowPartition::splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),
     ("SavedModel::save", |s| no(SavedModel::new().with_tensor("x", &s.x).save("/nowhere/x.safetensors"))),
     ("SavedModel::to_bytes of a failed check", |s| no(SavedModel::new().with_tensor("x", &s.failing()?).to_bytes())),

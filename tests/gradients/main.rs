@@ -12,5 +12,6 @@ mod laws;
 mod list;
 mod misuse;
 mod points;
+mod programs;
 mod table;
 mod wheres;

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod device_sizes;
 mod shared_sizes;
 
 use common::devices;

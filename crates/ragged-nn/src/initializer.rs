@@ -25,7 +25,7 @@ const BELOW_MINUS_TWO: f64 = 0.022_750_131_948_179_21;
 /// ```
 ///
 /// Source: `keras.initializers`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Initializer {
     /// Zeros.
@@ -62,7 +62,7 @@ impl Initializer {
     /// The first value of the variable of that name.
     #[track_caller]
     pub(crate) fn value(
-        self,
+        &self,
         op: &'static str,
         name: &str,
         seed: Seed,
@@ -74,43 +74,68 @@ impl Initializer {
         if dtype == DType::Str || is_random && !dtype.is_float() {
             return Err(argument(op, format!("variable {name:?}: {self:?} gives no values of {dtype}")));
         }
+        if let Some(what) = self.fault() {
+            return Err(argument(op, format!("variable {name:?}: {self:?}: {what}")));
+        }
         let limit = u64::from(u32::MAX) - 1;
         let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d as u64)).filter(|&n| n <= limit);
         let Some(count) = count.and_then(|n| usize::try_from(n).ok()) else {
             return Err(argument(op, format!("variable {name:?} of shape {shape:?} has more than {limit} values")));
         };
-        let uniform = |low: f64, high: f64| -> Vec<f64> {
-            random::uniform(random::key(seed, name), count).into_iter().map(|u| low + u * (high - low)).collect()
+        let values = self.numbers(random::key(seed, name), shape, count)?;
+        // Without an array of f64 where the variable holds f32; the CPU rounds to the other dtypes, also for devices without f64.
+        let values = match dtype {
+            DType::F32 => HostValues::F32(values.map(|x| x as f32).collect()),
+            _ => HostValues::F64(values.collect()),
         };
-        let values = match self {
-            Self::Zeros => vec![0.0; count],
-            Self::Ones => vec![1.0; count],
-            Self::Constant(x) => vec![x; count],
-            Self::Uniform { low, high } => uniform(low, high),
+        HostTensor::dense(shape, values).to_device(&Device::cpu())?.cast(dtype)?.to_device(device)
+    }
+
+    /// The values, one after another.
+    fn numbers(&self, key: [u32; 2], shape: &[usize], count: usize) -> Result<Box<dyn Iterator<Item = f64>>> {
+        let uniform = move |low: f64, high: f64| random::uniform(key, count).map(move |u| low + u * (high - low));
+        Ok(match *self {
+            Self::Zeros => Box::new(std::iter::repeat_n(0.0, count)),
+            Self::Ones => Box::new(std::iter::repeat_n(1.0, count)),
+            Self::Constant(x) => Box::new(std::iter::repeat_n(x, count)),
+            Self::Uniform { low, high } => Box::new(uniform(low, high)),
             Self::GlorotUniform => {
                 let [fan_in, fan_out] = fans(shape);
                 let limit = (6.0 / (fan_in + fan_out).max(1.0)).sqrt();
-                uniform(-limit, limit)
+                Box::new(uniform(-limit, limit))
             }
             Self::Orthogonal => {
                 // Uniform numbers without 0, whose quantile is infinite.
-                let p = uniform(f64::EPSILON / 2.0, 1.0);
+                let p: Vec<f64> = uniform(f64::EPSILON / 2.0, 1.0).collect();
                 let normal = RaggedTensor::dense(p, &[count], &Device::cpu())?.ndtri()?.to_vec()?;
                 let columns = shape.last().copied().unwrap_or(1);
-                orthonormal(normal, count / columns.max(1), columns)
+                Box::new(orthonormal(normal, count / columns.max(1), columns).into_iter())
             }
             Self::UnitForgetBias => {
                 let of_forget = count / 4..count / 2;
-                (0..count).map(|k| f64::from(u8::from(of_forget.contains(&k)))).collect()
+                Box::new((0..count).map(move |k| f64::from(u8::from(of_forget.contains(&k)))))
             }
             Self::TruncatedNormal { mean, std } => {
-                let p = uniform(BELOW_MINUS_TWO, 1.0 - BELOW_MINUS_TWO);
+                let p: Vec<f64> = uniform(BELOW_MINUS_TWO, 1.0 - BELOW_MINUS_TWO).collect();
                 let z = RaggedTensor::dense(p, &[count], &Device::cpu())?.ndtri()?.to_vec()?;
-                z.into_iter().map(|z| mean + std * z.clamp(-2.0, 2.0)).collect()
+                Box::new(z.into_iter().map(move |z| mean + std * z.clamp(-2.0, 2.0)))
             }
-        };
-        // The CPU rounds to every dtype, also for devices without f64.
-        HostTensor::dense(shape, HostValues::F64(values)).to_device(&Device::cpu())?.cast(dtype)?.to_device(device)
+        })
+    }
+}
+
+impl Initializer {
+    /// What is wrong with the numbers of a distribution.
+    fn fault(&self) -> Option<&'static str> {
+        match *self {
+            Self::Uniform { low, high } if !(high - low).is_finite() || low > high => {
+                Some("the bounds must be finite, and `low` at most `high`")
+            }
+            Self::TruncatedNormal { mean, std } if !mean.is_finite() || !std.is_finite() || std < 0.0 => {
+                Some("the mean must be finite, and the standard deviation finite and at least 0")
+            }
+            _ => None,
+        }
     }
 }
 

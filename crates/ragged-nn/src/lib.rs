@@ -3,7 +3,7 @@
 //! ```
 //! use ragged::opt::white_space;
 //! use ragged::{DType, Device, Program, RaggedTensor, Result, Seed, Tensor, TensorSpec};
-//! use ragged_nn::{Activation, Dense, Embedding, RmsProp, Training, Variables, binary_cross_entropy};
+//! use ragged_nn::{Activation, Dense, Embedding, RmsProp, Training, Variables, binary_cross_entropy_with_logits};
 //!
 //! /// The logit of each text: the mean of the vectors of its words, through two dense layers.
 //! fn model(v: &Variables, texts: &Tensor) -> Result<Tensor> {
@@ -19,7 +19,7 @@
 //!
 //! let mut v = Variables::new(&device, Seed(7));
 //! let mut step = Training::trace(&mut v, [&texts, &labels], RmsProp::default(), |v, [texts, labels]| {
-//!     binary_cross_entropy(&model(v, texts)?, labels)
+//!     binary_cross_entropy_with_logits(&model(v, texts)?, labels)
 //! })?;
 //! for _ in 0..20 {
 //!     step.run(&mut v, [&texts, &labels])?;
@@ -42,7 +42,7 @@
 //! - A *layer* is a small struct of options with `call(&self, v: &Variables, x) -> Result<Tensor>`: [`Dense`],
 //!   [`Embedding`], [`LayerNorm`], [`Dropout`], [`Lstm`], [`Gru`], [`Bidirectional`]. It holds no tensors. A layer of layers, such as one of both directions of a
 //!   sequence, gives its parts names below its own (`name/forward`).
-//! - A *loss* is a function of predictions and labels whose result is one number: [`binary_cross_entropy`],
+//! - A *loss* is a function of predictions and labels whose result is one number: [`binary_cross_entropy`], [`binary_cross_entropy_with_logits`],
 //!   [`categorical_cross_entropy`], [`sparse_categorical_cross_entropy`], [`mean_squared_error`]. The elements of ragged rows
 //!   count equally, as the elements of padded rows under a mask do.
 //! - An [`Optimizer`] records the new value of one variable, and of its *slots*: [`Sgd`], [`RmsProp`], [`Adagrad`],
@@ -70,10 +70,11 @@ pub use activation::Activation;
 pub use initializer::Initializer;
 pub use layers::{Bidirectional, Dense, Dropout, Embedding, Gru, LayerNorm, Lstm, Recurrent};
 pub use losses::{
-    binary_cross_entropy, categorical_cross_entropy, mean_squared_error, sparse_categorical_cross_entropy,
+    binary_cross_entropy, binary_cross_entropy_with_logits, categorical_cross_entropy, mean_squared_error,
+    sparse_categorical_cross_entropy,
 };
 pub use optimizers::{Adagrad, Adam, Clip, Clipped, Optimizer, RmsProp, Sgd, Slot, Update};
-pub use training::Training;
+pub use training::{Outcome, Training};
 pub use variables::Variables;
 
 /// The example of the README compiles.

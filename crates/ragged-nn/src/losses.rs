@@ -49,21 +49,55 @@ fn check_floats(op: &'static str, predictions: &Tensor) -> Result<()> {
 /// use ragged::{Device, RaggedTensor};
 /// let logits = RaggedTensor::from_nested([vec![0.0f32, 0.0], vec![]], &Device::cpu())?;
 /// let labels = RaggedTensor::from_nested([vec![1, 0], vec![]], &Device::cpu())?;
-/// let loss = ragged_nn::binary_cross_entropy(&logits, &labels)?;
+/// let loss = ragged_nn::binary_cross_entropy_with_logits(&logits, &labels)?;
 /// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///
 /// Source: `keras.losses.BinaryCrossentropy(from_logits=True)`.
 #[track_caller]
-pub fn binary_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+pub fn binary_cross_entropy_with_logits(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
     let x = logits.as_ref();
-    let y = pair("binary_cross_entropy", x, labels.as_ref())?;
+    let y = pair("binary_cross_entropy_with_logits", x, labels.as_ref())?;
     // The condition gives the derivative at 0 that TensorFlow gives: 1/2 minus the label.
     let is_positive = x.greater_equal(0.0)?;
     let linear = is_positive.select(x, 0.0)?.subtract(&x.multiply(&y)?)?;
     let negative = is_positive.select(&x.negative()?, x)?;
     linear.add(&negative.exp()?.log1p()?)?.reduce_mean(..)
+}
+
+/// Mean cross entropy of probabilities and binary labels.
+///
+/// Per value `-(y * log(p) + (1 - y) * log(1 - p))`, with `p` clipped to at least 1e-7 and at most 1 - 1e-7, then the mean over
+/// all values: a scalar of the dtype of the probabilities. Values that are clipped have the gradient 0;
+/// [`binary_cross_entropy_with_logits`] has no such values. Labels of any numeric dtype or bool are cast. Empty rows contribute
+/// nothing; without any value the mean is NaN.
+///
+/// # Errors
+/// Probabilities that are no floats; labels of another shape; strings. At the read: rows of other lengths.
+///
+/// # Cost
+/// A map and one reduction.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor};
+/// let predictions = RaggedTensor::from_nested([vec![0.5f32, 0.5], vec![]], &Device::cpu())?;
+/// let labels = RaggedTensor::from_nested([vec![1, 0], vec![]], &Device::cpu())?;
+/// let loss = ragged_nn::binary_cross_entropy(&predictions, &labels)?;
+/// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `keras.losses.BinaryCrossentropy`.
+#[track_caller]
+pub fn binary_cross_entropy(predictions: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const EPSILON: f64 = 1e-7;
+    let p = predictions.as_ref();
+    let y = pair("binary_cross_entropy", p, labels.as_ref())?;
+    let p = p.clip_by_value(EPSILON, 1.0 - EPSILON)?;
+    let one = p.ones_like()?;
+    let of_false = one.subtract(&y)?.multiply(&one.subtract(&p)?.log()?)?;
+    y.multiply(&p.log()?)?.add(&of_false)?.reduce_mean(..)?.negative()
 }
 
 /// Mean squared error: the mean of `(prediction - label)²` over all values, a scalar of the dtype of the predictions.

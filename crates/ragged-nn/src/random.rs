@@ -53,12 +53,12 @@ pub(crate) fn key(seed: Seed, name: &str) -> [u32; 2] {
 }
 
 /// `count` numbers, uniform in [0, 1), with 53 bits.
-pub(crate) fn uniform(key: [u32; 2], count: usize) -> Vec<f64> {
-    let number = |k: usize| {
+pub(crate) fn uniform(key: [u32; 2], count: usize) -> impl Iterator<Item = f64> {
+    let number = move |k: usize| {
         let [high, low] = threefry(key, [k as u32, (k as u64 >> 32) as u32]);
         ((u64::from(high) << 32 | u64::from(low)) >> 11) as f64 / (1u64 << 53) as f64
     };
-    (0..count).map(number).collect()
+    (0..count).map(number)
 }
 
 /// The counter of each element of a dense tensor: its position along the outermost dimension, and below.

@@ -65,7 +65,7 @@ fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Ten
     x.check_table(OP)?;
     let limit = MaxNorm::new(OP, x, max_norm)?;
     let ids = ids.tensor(OP)?;
-    let found = x.gather(&ids)?;
+    let found = x.gathered(rec, &(&ids).into())?;
     let (Some(limit), width) = (limit, x.width()) else { return Ok(found) };
     if width == 0 {
         return Ok(found);

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ragged::{Device, Result, Tensor, TensorSpec};
+use ragged::{Device, RaggedTensor, Result, Tensor, TensorSpec};
 
 use super::material::{ALL_LEAVES, Leaves};
 use super::outcome::Outcome;
@@ -55,8 +55,11 @@ pub fn fault(program: &Program, device: &Device, figures: &mut Figures) -> Optio
         if let Some(text) = traced.replay_difference()? {
             return Ok(Some(format!("[replay] {text}")));
         }
-        for _ in 0..2 {
-            let outputs = traced.run(&inputs)?;
+        // Rows whose number only the device knows, but the same.
+        let masked = inputs.iter().map(|x| masked(x)).collect::<Result<Vec<_>>>()?;
+        let masked: Vec<&Tensor> = masked.iter().collect();
+        for inputs in [&inputs, &inputs, &masked] {
+            let outputs = traced.run(inputs)?;
             // A type may depend on sizes that are known where nothing is traced, as that of `squeeze` does, and so may the
             // types of all that depends on it.
             let mut has_other_type = vec![false; program.nodes.len()];
@@ -77,4 +80,17 @@ pub fn fault(program: &Program, device: &Device, figures: &mut Figures) -> Optio
     let found = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(Some("[panic] in a run".to_owned())));
     let found = found.unwrap_or_else(|e| Some(format!("[success] {e}")));
     found.map(|text| format!("seed {}: {text}\n{}", program.seed, program.text(|_| true)))
+}
+
+/// The tensor as the first half of twice its rows, by a mask: only the device knows how many there are. A tensor that has no
+/// rows, or whose mask has another specification, is left as it is.
+fn masked(x: &Tensor) -> Result<Tensor> {
+    if x.rank() == 0 || x.len()? == 0 {
+        return Ok(x.clone());
+    }
+    let rows = x.len()?;
+    let mask: Vec<bool> = (0..2 * rows).map(|row| row < rows).collect();
+    let mask = RaggedTensor::from_nested(mask, &x.device())?;
+    let masked = Tensor::concat(&[x, x], 0)?.boolean_mask(&mask)?;
+    Ok(if TensorSpec::of(&masked) == TensorSpec::of(x) { masked } else { x.clone() })
 }

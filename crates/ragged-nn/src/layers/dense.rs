@@ -91,7 +91,7 @@ impl Dense {
     pub fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
         const OP: &str = "Dense::call";
         let x = x.as_ref();
-        check_floats(OP, &self.name, x)?;
+        check_floats(OP, &self.name, v, x)?;
         let shape = [width(OP, &self.name, x)?, self.units];
         let kernel = v.made(OP, &format!("{}/kernel", self.name), x.dtype(), &shape, &self.kernel)?;
         let mut y = x.matmul(&kernel)?;

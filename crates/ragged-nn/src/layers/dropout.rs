@@ -10,8 +10,8 @@ use crate::variables::Variables;
 /// Sets values to 0 at random in training steps, and scales the others so that the expected value stays.
 ///
 /// A value is dropped with probability `rate` and divided by `1 - rate` otherwise. The dropped values depend on the seed of the
-/// variables, the name of the layer, the number of the step and the flat position: each step drops others, by the same
-/// plan, and both backends the same. Outside of training steps the layer gives its input.
+/// variables, the name of the layer, the number of the step, the number of the call of the layer in the step and the flat
+/// position: each step and each call drops others, by the same plan, and both backends the same. Outside of training steps the layer gives its input.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};
@@ -48,7 +48,7 @@ impl Dropout {
     pub fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
         const OP: &str = "Dropout::call";
         let (name, rate, x) = (&self.name, self.rate, x.as_ref());
-        check_floats(OP, name, x)?;
+        check_floats(OP, name, v, x)?;
         if !(0.0..1.0).contains(&rate) {
             let what = format!("layer {name:?}: the rate must be at least 0 and less than 1, but is {rate}");
             return Err(argument(OP, what));
@@ -61,7 +61,11 @@ impl Dropout {
         }
         let Some(step) = v.step().filter(|_| rate > 0.0) else { return Ok(x.clone()) };
         let flat = x.flat_values()?;
-        let [first, second] = random::key(v.seed(), name);
+        let key = random::key(v.seed(), name);
+        let [first, second] = match v.calls_before(name) {
+            0 => key,
+            call => random::threefry(key, [call, 0]),
+        };
         let step = step.cast(DType::U32)?.bitwise_xor(second)?;
         let words = random::words((first, &step), random::counters(&flat)?)?;
         // Integers on both sides: the comparison does not round.

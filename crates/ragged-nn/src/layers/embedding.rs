@@ -2,6 +2,7 @@
 
 use ragged::{DType, Result, Tensor};
 
+use super::check_device;
 use crate::fault::argument;
 use crate::initializer::Initializer;
 use crate::variables::Variables;
@@ -59,6 +60,7 @@ impl Embedding {
             let what = format!("layer {name:?} takes integers, but is given {}", ids.dtype());
             return Err(argument(OP, what));
         }
+        check_device(OP, name, v, ids)?;
         let shape = [self.rows, self.width];
         let table = v.made(OP, &format!("{name}/embeddings"), DType::F32, &shape, &self.initializer)?;
         table.embedding_lookup(ids)

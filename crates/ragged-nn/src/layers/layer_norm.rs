@@ -1,9 +1,10 @@
-//! Layer normalisation.
+//! Layer normalization.
 
 use ragged::opt::keep;
 use ragged::{Result, Tensor};
 
 use super::{check_floats, width};
+use crate::fault::argument;
 use crate::initializer::Initializer;
 use crate::variables::Variables;
 
@@ -42,11 +43,11 @@ impl LayerNorm {
         Self { epsilon, ..self }
     }
 
-    /// The normalised vectors. The shape and the partitions stay.
+    /// The normalized vectors. The shape and the partitions stay.
     ///
     /// # Errors
     /// A last dimension that is ragged or the only one; a dtype other than floats; another width or dtype than that of the
-    /// variables.
+    /// variables; an epsilon that is negative, infinite or NaN.
     ///
     /// # Cost
     /// Two reductions of the last dimension, and a map.
@@ -54,12 +55,17 @@ impl LayerNorm {
     pub fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
         const OP: &str = "LayerNorm::call";
         let x = x.as_ref();
-        check_floats(OP, &self.name, x)?;
+        check_floats(OP, &self.name, v, x)?;
+        if !self.epsilon.is_finite() || self.epsilon < 0.0 {
+            let what =
+                format!("layer {:?}: the epsilon must be finite and at least 0, but is {}", self.name, self.epsilon);
+            return Err(argument(OP, what));
+        }
         let shape = [width(OP, &self.name, x)?];
         let gamma = v.made(OP, &format!("{}/gamma", self.name), x.dtype(), &shape, &Initializer::Ones)?;
         let beta = v.made(OP, &format!("{}/beta", self.name), x.dtype(), &shape, &Initializer::Zeros)?;
-        let centred = x.subtract(&x.reduce_mean(keep(-1))?)?;
+        let centered = x.subtract(&x.reduce_mean(keep(-1))?)?;
         let scale = x.reduce_variance(keep(-1))?.add(self.epsilon)?.rsqrt()?;
-        centred.multiply(&scale)?.multiply(&gamma)?.add(&beta)
+        centered.multiply(&scale)?.multiply(&gamma)?.add(&beta)
     }
 }

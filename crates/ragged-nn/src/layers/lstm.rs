@@ -60,7 +60,7 @@ impl Recurrent for Lstm {
     fn scan(&self, v: &Variables, x: &impl AsRef<Tensor>, states: &[Tensor]) -> Result<ScannedRows> {
         const OP: &str = "Lstm::scan";
         let (x, name) = (x.as_ref(), &self.name);
-        let (width, units) = (vectors(OP, name, x)?, self.units);
+        let (width, units) = (vectors(OP, name, v, x)?, self.units);
         let made = |part: &str, shape: &[usize], first: Initializer| {
             v.made(OP, &format!("{name}/{part}"), x.dtype(), shape, &first)
         };

@@ -21,6 +21,7 @@ pub use recurrent::Recurrent;
 use ragged::{Result, Tensor};
 
 use crate::fault::argument;
+use crate::variables::Variables;
 
 /// The size of the last dimension, which has to be uniform and below the outermost one.
 #[track_caller]
@@ -34,11 +35,24 @@ fn width(op: &'static str, layer: &str, x: &Tensor) -> Result<usize> {
     Err(argument(op, format!("layer {layer:?} takes a tensor of vectors, but is given {is}; {hint}")))
 }
 
-/// Refuses tensors that do not hold floats.
+/// Refuses tensors on another device than the variables.
 #[track_caller]
-fn check_floats(op: &'static str, layer: &str, x: &Tensor) -> Result<()> {
-    match x.dtype() {
-        dtype if dtype.is_float() => Ok(()),
-        dtype => Err(argument(op, format!("layer {layer:?} takes floats, but is given {dtype}; cast it"))),
+fn check_device(op: &'static str, layer: &str, v: &Variables, x: &Tensor) -> Result<()> {
+    let device = x.device();
+    // Inputs of a program that is traced are on no device.
+    if device == *v.device() || device.is_of_traces() {
+        return Ok(());
     }
+    let (is, of) = (device.name(), v.device().name());
+    Err(argument(op, format!("layer {layer:?} is given a tensor on device {is}, but the variables are on {of}")))
+}
+
+/// Refuses tensors that do not hold floats, or are on another device than the variables.
+#[track_caller]
+fn check_floats(op: &'static str, layer: &str, v: &Variables, x: &Tensor) -> Result<()> {
+    if !x.dtype().is_float() {
+        let is = x.dtype();
+        return Err(argument(op, format!("layer {layer:?} takes floats, but is given {is}; cast it")));
+    }
+    check_device(op, layer, v, x)
 }

@@ -64,8 +64,8 @@ pub trait Recurrent: Sized {
 
 /// The width of the vectors of a tensor of rows of vectors of floats.
 #[track_caller]
-pub(super) fn vectors(op: &'static str, layer: &str, x: &Tensor) -> Result<usize> {
-    check_floats(op, layer, x)?;
+pub(super) fn vectors(op: &'static str, layer: &str, v: &Variables, x: &Tensor) -> Result<usize> {
+    check_floats(op, layer, v, x)?;
     let width = width(op, layer, x)?;
     if x.rank() == x.ragged_rank().max(1) + 2 {
         return Ok(width);

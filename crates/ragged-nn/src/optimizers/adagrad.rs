@@ -2,7 +2,7 @@
 
 use ragged::{Result, Tensor};
 
-use super::{Optimizer, Slot, Update};
+use super::{Optimizer, Range, Slot, Update, fault_of};
 use crate::fault::argument;
 
 /// Divides the gradient by the root of the sum of its squares so far: `a += g²`, `x -= rate * g / sqrt(a + epsilon)`.
@@ -57,6 +57,10 @@ impl Optimizer for Adagrad {
     }
     fn slots(&self) -> Vec<Slot> {
         vec![Slot::new("accumulator", self.initial_accumulator_value)]
+    }
+    fn fault(&self) -> Option<String> {
+        let sum = ("initial_accumulator_value", self.initial_accumulator_value, Range::NotNegative);
+        fault_of(&[sum, ("epsilon", self.epsilon, Range::NotNegative)])
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         let [sum] = of.slots else { return Err(argument("Adagrad::update", "it has one slot")) };

@@ -2,7 +2,7 @@
 
 use ragged::{Result, Tensor};
 
-use super::{Optimizer, Slot, Update};
+use super::{Optimizer, Range, Slot, Update, fault_of};
 use crate::fault::argument;
 
 /// Moving averages of the gradient and of its square, corrected for their first values.
@@ -73,6 +73,10 @@ impl Optimizer for Adam {
     }
     fn slots(&self) -> Vec<Slot> {
         vec![Slot::new("momentum", 0.0), Slot::new("velocity", 0.0)]
+    }
+    fn fault(&self) -> Option<String> {
+        let epsilon = ("epsilon", self.epsilon, Range::NotNegative);
+        fault_of(&[("beta_1", self.beta_1, Range::BelowOne), ("beta_2", self.beta_2, Range::BelowOne), epsilon])
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         let [m, v] = of.slots else { return Err(argument("Adam::update", "it has two slots")) };

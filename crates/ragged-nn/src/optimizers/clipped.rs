@@ -1,8 +1,8 @@
 //! Gradients that are clipped.
 
-use ragged::{Result, Tensor};
+use ragged::{DType, Result, Tensor};
 
-use super::{Optimizer, Slot, Update};
+use super::{Optimizer, Range, Slot, Update, fault_of};
 
 /// The limit of gradients.
 ///
@@ -22,7 +22,7 @@ pub enum Clip {
     GlobalNorm(f64),
 }
 
-/// An optimiser of clipped gradients.
+/// An optimizer of clipped gradients.
 ///
 /// ```
 /// use ragged_nn::{Clip, Clipped, Optimizer, Sgd};
@@ -39,7 +39,7 @@ pub struct Clipped<O> {
 
 /// Making.
 impl<O: Optimizer> Clipped<O> {
-    /// The optimiser, of gradients within the limit.
+    /// The optimizer, of gradients within the limit.
     pub fn new(optimizer: O, clip: Clip) -> Self {
         Self { optimizer, clip }
     }
@@ -69,10 +69,13 @@ impl<O: Optimizer> Optimizer for Clipped<O> {
                 gradients.iter().map(clipped).collect()
             }
             Clip::GlobalNorm(limit) => {
-                let Some(first) = gradients.first() else { return Ok(gradients) };
-                let mut sum = squares(first)?;
+                // In f64 if a variable holds f64, else in f32.
+                let Some(widest) = gradients.iter().map(Tensor::dtype).max_by_key(|&dtype| dtype == DType::F64) else {
+                    return Ok(gradients);
+                };
+                let mut sum = squares(&gradients[0].cast(widest)?)?;
                 for g in &gradients[1..] {
-                    sum = sum.add(&squares(g)?.cast(first.dtype())?)?;
+                    sum = sum.add(&squares(&g.cast(widest)?)?)?;
                 }
                 let norm = sum.sqrt()?;
                 let scale = norm.reciprocal()?.minimum(1.0 / limit)?.multiply(limit)?;
@@ -81,6 +84,12 @@ impl<O: Optimizer> Optimizer for Clipped<O> {
                 gradients.iter().map(|g| g.multiply(&scale.cast(g.dtype())?)).collect()
             }
         }
+    }
+    fn fault(&self) -> Option<String> {
+        let limit = match self.clip {
+            Clip::Value(limit) | Clip::Norm(limit) | Clip::GlobalNorm(limit) => limit,
+        };
+        self.optimizer.fault().or_else(|| fault_of(&[("the limit of gradients", limit, Range::Positive)]))
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         self.optimizer.update(of)

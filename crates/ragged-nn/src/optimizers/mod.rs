@@ -1,4 +1,4 @@
-//! Optimisers: how a step changes a variable by its gradient.
+//! Optimizers: how a step changes a variable by its gradient.
 
 mod adagrad;
 mod adam;
@@ -16,7 +16,7 @@ use ragged::{Result, Tensor};
 
 /// How a training step changes a variable by its gradient.
 ///
-/// An optimiser of your own records the new value with operations of tensors, once per variable:
+/// An optimizer of your own records the new value with operations of tensors, once per variable:
 ///
 /// ```
 /// use ragged::{Result, Tensor};
@@ -46,8 +46,13 @@ pub trait Optimizer {
     /// The learning rate of the first step.
     fn learning_rate(&self) -> f64;
 
-    /// The tensors that the optimiser keeps for each variable, of the variable's shape and dtype.
+    /// The tensors that the optimizer keeps for each variable, of the variable's shape and dtype; of f32 for 16-bit floats.
     fn slots(&self) -> Vec<Slot>;
+
+    /// What is wrong with the options, if anything: the error of [`Training::trace`](crate::Training::trace).
+    fn fault(&self) -> Option<String> {
+        None
+    }
 
     /// The gradients of all variables that are passed to [`Self::update`], from the gradients of the loss.
     ///
@@ -64,7 +69,7 @@ pub trait Optimizer {
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>>;
 }
 
-/// A tensor that an optimiser keeps for each variable.
+/// A tensor that an optimizer keeps for each variable.
 ///
 /// ```
 /// use ragged_nn::{Adagrad, Optimizer};
@@ -97,7 +102,9 @@ impl Slot {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Update<'a> {
-    /// The value before the step.
+    /// The name of the variable.
+    pub name: &'a str,
+    /// The value before the step; in f32 if the variable holds 16-bit floats.
     pub variable: &'a Tensor,
     /// The gradient, of the same shape and dtype.
     pub gradient: &'a Tensor,
@@ -107,4 +114,30 @@ pub struct Update<'a> {
     pub learning_rate: &'a Tensor,
     /// The number of the step, from 1: a scalar of the same dtype.
     pub step: &'a Tensor,
+}
+
+/// The range of an option.
+#[derive(Debug, Clone, Copy)]
+enum Range {
+    /// 0 or more.
+    NotNegative,
+    /// More than 0.
+    Positive,
+    /// From 0 to 1.
+    Share,
+    /// From 0 to less than 1.
+    BelowOne,
+}
+
+/// The first option that is NaN, infinite or out of its range.
+fn fault_of(options: &[(&str, f64, Range)]) -> Option<String> {
+    options.iter().find_map(|&(name, value, range)| {
+        let (fits, must) = match range {
+            Range::NotNegative => (value >= 0.0, "finite and at least 0"),
+            Range::Positive => (value > 0.0, "finite and more than 0"),
+            Range::Share => ((0.0..=1.0).contains(&value), "at least 0 and at most 1"),
+            Range::BelowOne => ((0.0..1.0).contains(&value), "at least 0 and less than 1"),
+        };
+        (!fits || !value.is_finite()).then(|| format!("{name} must be {must}, but is {value}"))
+    })
 }

@@ -2,12 +2,12 @@
 
 use ragged::{Result, Tensor};
 
-use super::{Optimizer, Slot, Update};
+use super::{Optimizer, Range, Slot, Update, fault_of};
 use crate::fault::argument;
 
 /// Divides the gradient by the root of a moving average of its square.
 ///
-/// `v = rho * v + (1 - rho) * g²` and `d = rate * g / sqrt(v + epsilon)`; centred, the square of the moving average of the
+/// `v = rho * v + (1 - rho) * g²` and `d = rate * g / sqrt(v + epsilon)`; centered, the square of the moving average of the
 /// gradient is subtracted from `v` under the root. Then `x -= d`, or with momentum `m = momentum * m + d` and `x -= m`.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub struct RmsProp {
 
 /// Options.
 impl RmsProp {
-    /// A decay of 0.9, an epsilon of 1e-7, no momentum, not centred.
+    /// A decay of 0.9, an epsilon of 1e-7, no momentum, not centered.
     pub fn new(learning_rate: f64) -> Self {
         Self { learning_rate, rho: 0.9, momentum: 0.0, epsilon: 1e-7, centered: false }
     }
@@ -77,6 +77,10 @@ impl Optimizer for RmsProp {
         let momentum = (self.momentum > 0.0).then(|| Slot::new("momentum", 0.0));
         let average = self.centered.then(|| Slot::new("average_gradient", 0.0));
         [Some(Slot::new("velocity", 0.0)), momentum, average].into_iter().flatten().collect()
+    }
+    fn fault(&self) -> Option<String> {
+        let momentum = ("momentum", self.momentum, Range::Share);
+        fault_of(&[("rho", self.rho, Range::Share), momentum, ("epsilon", self.epsilon, Range::NotNegative)])
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         let g = of.gradient;

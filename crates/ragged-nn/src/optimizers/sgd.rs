@@ -2,7 +2,7 @@
 
 use ragged::{Result, Tensor};
 
-use super::{Optimizer, Slot, Update};
+use super::{Optimizer, Range, Slot, Update, fault_of};
 
 /// Gradient descent, with or without momentum.
 ///
@@ -59,6 +59,9 @@ impl Optimizer for Sgd {
     }
     fn slots(&self) -> Vec<Slot> {
         if self.momentum == 0.0 { Vec::new() } else { vec![Slot::new("momentum", 0.0)] }
+    }
+    fn fault(&self) -> Option<String> {
+        fault_of(&[("momentum", self.momentum, Range::Share)])
     }
     fn update(&self, of: &Update<'_>) -> Result<Vec<Tensor>> {
         let descent = of.gradient.multiply(of.learning_rate)?;

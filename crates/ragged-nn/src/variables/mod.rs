@@ -1,16 +1,19 @@
 //! Named variables.
 
+mod facts;
 mod saved;
 mod trainable;
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ragged::{DType, Device, Result, Seed, Tensor, TensorSpec};
+use ragged::{DType, Device, Result, Seed, Tensor};
 
 use crate::fault::argument;
 use crate::initializer::Initializer;
+use facts::with_article;
+
+pub(crate) use facts::{described, spec_of};
 
 /// Named tensors of one device that training changes: the weights of a model.
 ///
@@ -32,7 +35,7 @@ use crate::initializer::Initializer;
 ///
 /// v.set("out/bias", &RaggedTensor::from_nested([1.0f32, 2.0, 3.0], &Device::cpu())?)?;
 /// let other_shape = v.variable("out/bias", DType::F32, &[4], &Initializer::Zeros);
-/// assert!(other_shape.unwrap_err().to_string().starts_with("Variables::variable: variable \"out/bias\" is a f32 of shape [3]"));
+/// assert!(other_shape.unwrap_err().to_string().starts_with("Variables::variable: variable \"out/bias\" is an f32 of shape [3]"));
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///
@@ -40,7 +43,7 @@ use crate::initializer::Initializer;
 pub struct Variables {
     device: Device,
     seed: Seed,
-    group: &'static str,
+    group: String,
     state: Arc<Mutex<State>>,
     /// Of a training step.
     step: Option<Step>,
@@ -52,6 +55,19 @@ struct Step {
     number: Tensor,
     /// The names that the function asked for.
     used: Mutex<BTreeSet<String>>,
+    /// How often each random layer was called.
+    calls: Mutex<HashMap<String, u32>>,
+}
+
+/// Why no variable can be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// The function of a training step is called again.
+    Step,
+    /// The state of a training step has all its tensors.
+    State,
+    /// The variables are those of a model that was read.
+    Restored,
 }
 
 #[derive(Default)]
@@ -59,8 +75,8 @@ struct State {
     all: Vec<Variable>,
     /// The position of each name.
     positions: HashMap<String, usize>,
-    /// Whether the names are complete.
-    is_closed: bool,
+    /// Why the names are complete, if they are.
+    closed: Option<Closed>,
 }
 
 #[derive(Clone)]
@@ -85,11 +101,6 @@ impl State {
     }
 }
 
-/// The specification of tensors with the dtype and the shape of a dense tensor.
-pub(crate) fn spec_of(x: &Tensor) -> TensorSpec {
-    TensorSpec::new(x.dtype(), x.shape().into_iter().map(|n| n.map(|n| n as u32)))
-}
-
 /// Making, reading and setting.
 impl Variables {
     /// No variables yet, of a device, with the seed of their first values.
@@ -98,21 +109,41 @@ impl Variables {
     }
 
     /// Variables that a file keeps under the name of a group.
-    pub(crate) fn of_group(group: &'static str, device: &Device, seed: Seed) -> Self {
-        Self { device: device.clone(), seed, group, state: Arc::default(), step: None }
+    pub(crate) fn of_group(group: &str, device: &Device, seed: Seed) -> Self {
+        Self { device: device.clone(), seed, group: group.to_owned(), state: Arc::default(), step: None }
+    }
+
+    pub(crate) fn set_group(&mut self, group: String) {
+        self.group = group;
+    }
+
+    /// Refuses further names.
+    pub(crate) fn close(&mut self, closed: Closed) {
+        self.state().closed = Some(closed);
+    }
+
+    /// Removes all variables but the first.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        let mut state = self.state();
+        let count = count.min(state.all.len());
+        let removed = state.all.split_off(count);
+        for variable in &removed {
+            state.positions.remove(&variable.name);
+        }
     }
 
     /// The same variables, for the function of a training step.
     pub(crate) fn in_step(&self, number: &Tensor) -> Self {
-        let step = Some(Step { number: number.clone(), used: Mutex::default() });
-        Self { device: self.device.clone(), seed: self.seed, group: self.group, state: Arc::clone(&self.state), step }
+        let step = Some(Step { number: number.clone(), used: Mutex::default(), calls: Mutex::default() });
+        let state = Arc::clone(&self.state);
+        Self { device: self.device.clone(), seed: self.seed, group: self.group.clone(), state, step }
     }
 
     /// These variables alone, for the function of a training step.
     pub(crate) fn of_step(of: &Self, all: impl IntoIterator<Item = Variable>, number: &Tensor) -> Self {
         let mut state = State::default();
         all.into_iter().for_each(|variable| state.insert(variable));
-        state.is_closed = true;
+        state.closed = Some(Closed::Step);
         Self { state: Arc::new(Mutex::new(state)), ..of.in_step(number) }
     }
 
@@ -133,6 +164,15 @@ impl Variables {
         }
     }
 
+    /// How often the function of the training step has called the layer of that name before.
+    pub(crate) fn calls_before(&self, layer: &str) -> u32 {
+        let Some(step) = &self.step else { return 0 };
+        let mut calls = step.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = calls.entry(layer.to_owned()).or_default();
+        *count += 1;
+        *count - 1
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic leaves no variable half-made.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,9 +181,9 @@ impl Variables {
     /// The variable of that name, which is made if there is none: the function that layers call.
     ///
     /// # Errors
-    /// A variable of that name with another dtype or shape; an initialiser that gives no values of the dtype; 2^32 - 1
+    /// A variable of that name with another dtype or shape; an initializer that gives no values of the dtype; 2^32 - 1
     /// values or more; a dtype that the device lacks. Within a training step: a name that no earlier call of the function
-    /// made.
+    /// made. After [`Self::restore`]: a name that the model lacked, unless [`Self::allow_new`] permits it.
     ///
     /// # Cost
     /// The first call computes the values on the host and uploads them. No wait.
@@ -176,7 +216,7 @@ impl Variables {
         initializer: &Initializer,
     ) -> Result<Tensor> {
         self.note_use(name);
-        let is_closed = {
+        let closed = {
             let state = self.state();
             if let Some(known) = state.find(name) {
                 let is_same = known.value.dtype() == dtype
@@ -185,15 +225,27 @@ impl Variables {
                 if is_same {
                     return Ok(known.value.clone());
                 }
-                let (was, is) = (described(&known.value), format!("a {dtype} of shape {shape:?}"));
+                let (was, is) = (described(&known.value), format!("{} of shape {shape:?}", with_article(dtype)));
                 return Err(argument(op, format!("variable {name:?} is {was}, but is asked for as {is}")));
             }
-            state.is_closed
+            state.closed
         };
-        if is_closed {
-            let what =
-                format!("variable {name:?} is made within a training step, but was not when the step was prepared");
-            return Err(argument(op, what));
+        match closed {
+            None => {}
+            Some(Closed::Step) => {
+                let what =
+                    format!("variable {name:?} is made within a training step, but was not when the step was prepared");
+                return Err(argument(op, what));
+            }
+            Some(Closed::State) => {
+                let what = format!("the state of a training step has no tensor {name:?}, and takes no others");
+                return Err(argument(op, what));
+            }
+            Some(Closed::Restored) => {
+                let names = self.names().join(", ");
+                let what = format!("the model that was restored has no variable {name:?}; its variables: {names}");
+                return Err(argument(op, format!("{what}; Variables::allow_new permits others")));
+            }
         }
         let value = initializer.value(op, name, self.seed, dtype, shape, &self.device)?;
         let mut state = self.state();
@@ -230,7 +282,8 @@ impl Variables {
     /// Gives a variable another value, of the same dtype and shape.
     ///
     /// # Errors
-    /// None of that name; another dtype, shape or device.
+    /// None of that name; another dtype, shape or device; a call within the function of a training step, which changes
+    /// variables by its optimizer alone.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor, Seed};
@@ -245,10 +298,22 @@ impl Variables {
     pub fn set(&self, name: &str, value: &impl AsRef<Tensor>) -> Result<()> {
         const OP: &str = "Variables::set";
         let value = value.as_ref();
+        self.check_outside(OP, &format!("variable {name:?} is"))?;
         let Some(known) = self.find(name) else { return Err(self.absent(OP, name)) };
         self.check(OP, &known, value)?;
         self.state().insert(Variable { value: value.clone(), ..known });
         Ok(())
+    }
+
+    /// Refuses changes within the function of a training step.
+    #[track_caller]
+    fn check_outside(&self, op: &'static str, what: &str) -> Result<()> {
+        if self.step.is_none() {
+            return Ok(());
+        }
+        let hint =
+            "the optimizer alone changes variables there; return a metric instead, and set the variable after the step";
+        Err(argument(op, format!("{what} changed within the function of a training step; {hint}")))
     }
 
     /// Whether the value fits the variable and the device.
@@ -272,85 +337,5 @@ impl Variables {
         let names = self.names();
         let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         argument(op, format!("there is no variable {name:?}; the variables: {has}"))
-    }
-}
-
-/// Facts.
-impl Variables {
-    /// The names, in the order in which the variables were made.
-    ///
-    /// ```
-    /// use ragged::{DType, Device, Seed};
-    /// use ragged_nn::{Initializer, Variables};
-    /// let v = Variables::new(&Device::cpu(), Seed(7));
-    /// v.variable("b", DType::F32, &[1], &Initializer::Zeros)?;
-    /// v.variable("a", DType::F32, &[1], &Initializer::Zeros)?;
-    /// assert_eq!(v.names(), ["b", "a"]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn names(&self) -> Vec<String> {
-        self.state().all.iter().map(|variable| variable.name.clone()).collect()
-    }
-
-    /// The device.
-    ///
-    /// ```
-    /// use ragged::{Device, Seed};
-    /// assert!(ragged_nn::Variables::new(&Device::cpu(), Seed(7)).device().is_cpu());
-    /// ```
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// The seed of the first values.
-    ///
-    /// ```
-    /// use ragged::{Device, Seed};
-    /// assert_eq!(ragged_nn::Variables::new(&Device::cpu(), Seed(7)).seed(), Seed(7));
-    /// ```
-    pub fn seed(&self) -> Seed {
-        self.seed
-    }
-
-    /// All variables in the order of their names.
-    pub(crate) fn sorted(&self) -> Vec<Variable> {
-        let mut all = self.state().all.clone();
-        all.sort_by(|a, b| a.name.cmp(&b.name));
-        all
-    }
-
-    /// All variables in the order in which they were made.
-    pub(crate) fn all(&self) -> Vec<Variable> {
-        self.state().all.clone()
-    }
-
-    /// Gives a variable that exists a value that fits it.
-    pub(crate) fn replace(&self, name: &str, value: Tensor) {
-        let mut state = self.state();
-        if let Some(&k) = state.positions.get(name) {
-            state.all[k].value = value;
-        }
-    }
-
-    /// Adds a variable, in place of one of that name.
-    pub(crate) fn insert(&self, variable: Variable) {
-        self.state().insert(variable);
-    }
-}
-
-/// "a f32 of shape [2, 3]".
-pub(crate) fn described(x: &Tensor) -> String {
-    let shape: Vec<String> = x.shape().iter().map(|n| n.map_or("None".to_owned(), |n| n.to_string())).collect();
-    let rank = match x.ragged_rank() {
-        0 => String::new(),
-        n => format!(" and ragged rank {n}"),
-    };
-    format!("a {} of shape [{}]{rank}", x.dtype(), shape.join(", "))
-}
-
-impl fmt::Debug for Variables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state();
-        f.debug_map().entries(state.all.iter().map(|v| (&v.name, described(&v.value)))).finish()
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ragged::{Result, SavedModel};
 
-use super::{Variable, Variables, described, spec_of};
+use super::{Closed, Variable, Variables, described, spec_of};
 use crate::fault::argument;
 
 /// Files.
@@ -34,11 +34,13 @@ impl Variables {
     }
 
     /// Takes the variables of a model. Variables that exist keep their place, and whether they are trainable; the others
-    /// are made, in the order of their names.
+    /// are made, in the order of their names. From then on, a layer that asks for another name is an error, so that a misspelt
+    /// name does not get random values; [`Self::allow_new`] permits other names. The state of a training step takes the tensors
+    /// that it has, and no others.
     ///
     /// # Errors
-    /// A variable that the model lacks, or that has another dtype or shape there; a variable of the model that is ragged; as
-    /// [`SavedModel::tensor`]. The variables stay as they were.
+    /// A variable that the model lacks, or that has another dtype or shape there; a variable of the model that is ragged; a call
+    /// within the function of a training step; as [`SavedModel::tensor`]. The variables stay as they were.
     ///
     /// # Cost
     /// One upload per variable.
@@ -55,6 +57,7 @@ impl Variables {
     #[track_caller]
     pub fn restore(&self, model: &SavedModel) -> Result<()> {
         const OP: &str = "Variables::restore";
+        self.check_outside(OP, "the variables are")?;
         let prefix = format!("{}/", self.group);
         let names: Vec<&str> = model.tensors().filter_map(|name| name.strip_prefix(&prefix)).collect();
         if let Some(missing) = self.names().iter().find(|name| !names.contains(&name.as_str())) {
@@ -62,7 +65,11 @@ impl Variables {
             return Err(argument(OP, format!("the model has no variable {missing:?}; its variables: {has}")));
         }
         let mut read = Vec::new();
+        let is_of_step = self.state().closed == Some(Closed::State);
         for name in names {
+            if is_of_step && self.find(name).is_none() {
+                continue;
+            }
             let value = model.tensor(&format!("{prefix}{name}"), self.device())?;
             let known = self.find(name);
             let is = described(&value);
@@ -79,8 +86,32 @@ impl Variables {
             };
             read.push(Variable { name: name.to_owned(), value, is_trainable });
         }
-        read.into_iter().for_each(|variable| self.insert(variable));
+        let mut state = self.state();
+        read.into_iter().for_each(|variable| state.insert(variable));
+        state.closed.get_or_insert(Closed::Restored);
         Ok(())
+    }
+
+    /// Lets layers make variables that the restored model lacked, such as a new last layer on a trained model.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Seed};
+    /// use ragged_nn::{Dense, Variables};
+    /// let x = RaggedTensor::from_nested([[1.0f32, 2.0]], &Device::cpu())?;
+    /// let trained = Variables::new(&Device::cpu(), Seed(7));
+    /// Dense::new("hidden", 4).call(&trained, &x)?;
+    ///
+    /// let v = Variables::new(&Device::cpu(), Seed(8));
+    /// v.restore(&trained.add_to(ragged::SavedModel::new()))?;
+    /// let error = Dense::new("hiden", 4).call(&v, &x).unwrap_err().to_string();
+    /// assert!(error.starts_with("Dense::call: the model that was restored has no variable \"hiden/kernel\""));
+    /// v.allow_new();
+    /// Dense::new("out", 1).call(&v, &Dense::new("hidden", 4).call(&v, &x)?)?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn allow_new(&self) {
+        let mut state = self.state();
+        state.closed = state.closed.filter(|&closed| closed != Closed::Restored);
     }
 
     /// Writes the variables alone to a file: [`Self::add_to`] of an empty model.

@@ -32,7 +32,8 @@ impl Variables {
     /// Sets whether training steps that are traced from now on change the variable.
     ///
     /// # Errors
-    /// None of that name; a variable that does not hold floats, which has no gradient.
+    /// None of that name; a variable that does not hold floats, which has no gradient; a call within the function of a training
+    /// step.
     ///
     /// ```
     /// use ragged::{DType, Device, Seed};
@@ -46,6 +47,7 @@ impl Variables {
     #[track_caller]
     pub fn set_trainable(&self, name: &str, is_trainable: bool) -> Result<()> {
         const OP: &str = "Variables::set_trainable";
+        self.check_outside(OP, &format!("variable {name:?} is"))?;
         let Some(known) = self.find(name) else { return Err(self.absent(OP, name)) };
         let dtype = known.value.dtype();
         if is_trainable && !dtype.is_float() {

@@ -1,4 +1,4 @@
-//! Variables and the state of an optimiser in files.
+//! Variables and the state of an optimizer in files.
 
 use ragged::{Device, Result, SavedModel, Seed, Tensor};
 use ragged_nn::{Adam, Training, Variables};

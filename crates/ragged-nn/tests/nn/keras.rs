@@ -23,7 +23,7 @@ fn list(of: &Value) -> &[Value] {
 const SHAPES: [&[usize]; 2] = [&[3], &[2, 2]];
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// Runs the steps of an optimiser: the loss is the sum of products of variables and given gradients.
+/// Runs the steps of an optimizer: the loss is the sum of products of variables and given gradients.
 fn check(name: &str, optimizer: &(impl Optimizer + Clone)) -> Result<()> {
     let fixture = fixture();
     let expected = list(&fixture["optimizers"][name]);
@@ -97,7 +97,7 @@ fn clipped_gradients_have_keras_values() -> Result<()> {
 type Loss = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
 const LOSSES: [(&str, Loss); 4] = [
-    ("binary_cross_entropy", |x, y| ragged_nn::binary_cross_entropy(x, y)),
+    ("binary_cross_entropy", |x, y| ragged_nn::binary_cross_entropy_with_logits(x, y)),
     ("mean_squared_error", |x, y| ragged_nn::mean_squared_error(x, y)),
     ("categorical_cross_entropy", |x, y| ragged_nn::categorical_cross_entropy(x, y)),
     ("sparse_categorical_cross_entropy", |x, y| ragged_nn::sparse_categorical_cross_entropy(x, y)),
@@ -168,5 +168,30 @@ fn empty_rows_contribute_nothing_to_a_loss() -> Result<()> {
     let y = x.zeros_like()?;
     assert_near(&numbers(&ragged_nn::mean_squared_error(&x, &y)?)?, &[14.0 / 3.0], "mean");
     assert!(numbers(&ragged_nn::mean_squared_error(&none, &none)?)?[0].is_nan());
+    Ok(())
+}
+
+/// The loss of probabilities against its formula on the host; values at and beyond the bounds are clipped, without a gradient.
+#[test]
+fn binary_cross_entropy_clips_probabilities() -> Result<()> {
+    let (p, y) = ([0.2f32, 0.9, -3.0, 0.0, 1.0, 7.0], [1.0f32, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    let (low, high) = (1e-7f32, (1.0 - 1e-7) as f32);
+    let terms = p.iter().zip(y).map(|(p, y)| {
+        let p = f64::from(p.clamp(low, high));
+        let y = f64::from(y);
+        -(y * p.ln() + (1.0 - y) * (1.0 - p).ln())
+    });
+    let expected = (terms.sum::<f64>() / 6.0) as f32;
+    let mut of_first = None;
+    for device in devices() {
+        let (x, y) = (dense(&p, &[6], &device)?, dense(&y, &[6], &device)?);
+        let (value, gradients) = value_and_grad(|x| ragged_nn::binary_cross_entropy(&x[0], &y), [&x])?;
+        assert_near(&numbers(&value)?, &[expected], "value");
+        let gradient = numbers(&gradients[0])?;
+        assert_near(&gradient[..2], &[-1.0 / 0.2 / 6.0, 1.0 / 0.1 / 6.0], "gradient");
+        assert!(gradient[2] == 0.0 && gradient[5] == 0.0, "{gradient:?}");
+        let found = (bits(&value)?, bits(&gradients[0])?);
+        assert_eq!(*of_first.get_or_insert_with(|| found.clone()), found, "{device:?}");
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A training step is one plan for batches of any sizes and any learning rates, and waits for nothing.
 
 use ragged::{RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Adam, Dense, Dropout, Training, Variables, binary_cross_entropy};
+use ragged_nn::{Adam, Dense, Dropout, Training, Variables, binary_cross_entropy_with_logits};
 
 use crate::devices::{numbers, own_devices};
 use crate::text::{SENTENCES, batch, loss};
@@ -48,7 +48,7 @@ fn steps_on_vectors_of_ragged_rows_are_one_plan() -> Result<()> {
         let [x, y] = batch(3)?;
         let mut step = Training::trace(&mut v, [&x, &y], Adam::default(), |v, [x, y]| {
             let hidden = Dropout::new("drop", 0.25).call(v, &Dense::new("hidden", 4).call(v, x)?)?;
-            binary_cross_entropy(&Dense::new("out", 1).call(v, &hidden)?, y)
+            binary_cross_entropy_with_logits(&Dense::new("out", 1).call(v, &hidden)?, y)
         })?;
         let batches = (0..50).map(batch).collect::<Result<Vec<_>>>()?;
         let before = device.stats();

@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use ragged::opt::white_space;
 use ragged::{DType, Device, Program, RaggedTensor, Result, SavedModel, Seed, Tensor, TensorSpec};
-use ragged_nn::{Activation, Dense, Dropout, Embedding, RmsProp, Training, Variables, binary_cross_entropy};
+use ragged_nn::{
+    Activation, Dense, Dropout, Embedding, RmsProp, Training, Variables, binary_cross_entropy_with_logits,
+};
 
 use crate::devices::{bits, devices, numbers};
 
@@ -33,7 +35,7 @@ pub fn batch(of: &[(&str, f32)], device: &Device) -> Result<[Tensor; 2]> {
 }
 
 pub fn loss(v: &Variables, [texts, labels]: [&Tensor; 2]) -> Result<Tensor> {
-    binary_cross_entropy(&model(v, texts)?, labels)
+    binary_cross_entropy_with_logits(&model(v, texts)?, labels)
 }
 
 /// The bits of the loss of each step, the predictions, and the file of the trained model.
@@ -106,7 +108,7 @@ fn dropout_is_that_of_the_step_and_the_same_on_every_device() -> Result<()> {
             let words = x.string_split(white_space())?.to_hash_bucket_fast(BUCKETS)?;
             let vectors = Embedding::new("words", BUCKETS, 16).call(v, &words)?;
             let mean = Dropout::new("drop", 0.5).call(v, &vectors)?.reduce_mean(1)?;
-            binary_cross_entropy(&Dense::new("out", 1).call(v, &mean)?, y)
+            binary_cross_entropy_with_logits(&Dense::new("out", 1).call(v, &mean)?, y)
         })?;
         let losses: Vec<Tensor> = (0..5).map(|_| step.run(&mut v, [&x, &y])).collect::<Result<_>>()?;
         let losses: Vec<u32> = losses.iter().map(|loss| Ok(bits(loss)?[0])).collect::<Result<_>>()?;

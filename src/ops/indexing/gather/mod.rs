@@ -132,15 +132,7 @@ operations! {
 
 #[track_caller]
 fn gather<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tensor> {
-    const OP: &str = "gather";
-    let given = indices.into();
-    let batch = batch_dims(OP, &given, x.rank().saturating_sub(1))?;
-    let axis = x.axis(OP, given.axis.unwrap_or(batch as i64))?;
-    if axis < batch {
-        return Err(Error::argument(OP, format!("axis {axis} lies within the {batch} batch dimensions")));
-    }
-    let indices = Indices::new(Recorder::new(x.backend(), OP), given.indices)?;
-    if axis == 0 { indices.into_outermost(x) } else { indices.into_rows(x, axis, batch) }
+    x.gathered(Recorder::new(x.backend(), "gather"), &indices.into())
 }
 
 /// The number of batch dimensions: at most `most`, and at most the rank of the indices.
@@ -158,7 +150,7 @@ fn batch_dims(op: &'static str, given: &GatherIndices<'_>, most: usize) -> Resul
 
 #[track_caller]
 fn batch_gather(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.gather(batched(indices, -1)).map_err(|e| e.of("batch_gather"))
+    x.gathered(Recorder::new(x.backend(), "batch_gather"), &batched(indices, -1).into())
 }
 
 #[track_caller]
@@ -225,6 +217,17 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
 }
 
 impl Tensor {
+    /// [`gather`], for an operation of another name.
+    pub(in crate::ops) fn gathered(&self, rec: Recorder<'_>, given: &GatherIndices<'_>) -> Result<Self> {
+        let batch = rec.at(batch_dims(rec.op, given, self.rank().saturating_sub(1)))?;
+        let axis = rec.at(self.axis(rec.op, given.axis.unwrap_or(batch as i64)))?;
+        if axis < batch {
+            return Err(rec.argument(format!("axis {axis} lies within the {batch} batch dimensions")));
+        }
+        let indices = Indices::new(rec, given.indices)?;
+        rec.at(if axis == 0 { indices.into_outermost(self) } else { indices.into_rows(self, axis, batch) })
+    }
+
     /// Whether a dimension of size 0 makes the rows of the tensor empty by type, so that a gather of rows reads no index.
     fn reads_no_index(&self) -> bool {
         let sizes = self.partitions().iter().map(RowPartition::uniform_length);

@@ -1,0 +1,170 @@
+//! Runs of training steps.
+
+use ragged::{DType, HostTensor, HostValues, Result, Tensor, eval};
+
+use super::{LEARNING_RATE, Training};
+use crate::fault::argument;
+use crate::variables::{Variable, Variables, described};
+
+const RUN: &str = "Training::run";
+
+/// Refuses learning rates that are negative, infinite or NaN.
+#[track_caller]
+pub(super) fn check_rate(op: &'static str, rate: f64) -> Result<()> {
+    if rate.is_finite() && rate >= 0.0 {
+        return Ok(());
+    }
+    Err(argument(op, format!("the learning rate must be finite and at least 0, but is {rate}")))
+}
+
+/// Running.
+impl<const N: usize> Training<N> {
+    /// One step: changes the variables and the state, and gives the loss of the batch before the change.
+    ///
+    /// A loss that is NaN is given as it is, and so are the variables that it leads to.
+    ///
+    /// # Errors
+    /// A variable that is missing, or has another dtype, shape or device than when the step was traced; an input that the
+    /// step does not accept; as [`Program::run`](ragged::Program::run). The variables and the state stay as they were. A check
+    /// that fails on the device, such as an id that is out of range, is the error of each read of the loss, of the variables and
+    /// of later steps, until [`Variables::restore`] gives the variables and [`Self::state`] values of before.
+    ///
+    /// # Cost
+    /// One run of the program. Nothing is read or waited for, unless only the device knows the sizes of an input: such a step is
+    /// recorded, and evaluated at once.
+    #[track_caller]
+    pub fn run(&mut self, variables: &mut Variables, inputs: [&dyn AsRef<Tensor>; N]) -> Result<Tensor> {
+        Ok(self.run_with_metrics(variables, inputs)?.0)
+    }
+
+    /// [`Self::run`], with the metrics that the function of the step returned beside the loss: [`Outcome`](crate::Outcome) has an
+    /// example.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    #[track_caller]
+    pub fn run_with_metrics(
+        &mut self,
+        variables: &mut Variables,
+        inputs: [&dyn AsRef<Tensor>; N],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        self.check_inputs(variables, &inputs)?;
+        let state: Vec<Variable> = self.state.all();
+        let (fixed, slots) = state.split_at(2.min(state.len()));
+        let mut given: Vec<Tensor> = fixed.iter().map(|v| v.value.clone()).collect();
+        for (name, spec) in &self.variables {
+            let Some(Variable { value, .. }) = variables.find(name) else {
+                let what = format!("there is no variable {name:?}, with which the step was traced");
+                return Err(argument(RUN, what));
+            };
+            if !spec.accepts(&value) {
+                let is = described(&value);
+                return Err(argument(
+                    RUN,
+                    format!("variable {name:?} must be {spec}, as when the step was traced, but is {is}"),
+                ));
+            }
+            given.push(value);
+        }
+        given.extend(slots.iter().map(|slot| slot.value.clone()));
+        given.extend(inputs.iter().map(|x| x.as_ref().clone()));
+        let outputs = self.program.run(&given)?;
+        // Outputs that are recorded are evaluated, since the graph would grow with each step. What fails is the error of reads.
+        let _ = eval(&outputs);
+        let mut outputs = outputs.into_iter();
+        let Some(loss) = outputs.next() else { return Err(argument(RUN, "the program gives no loss")) };
+        let step = outputs.next();
+        for ((name, _), value) in self.variables[..self.trained].iter().zip(&mut outputs) {
+            variables.replace(name, value);
+        }
+        for (of, value) in fixed.iter().zip(step) {
+            self.state.replace(&of.name, value);
+        }
+        for (slot, value) in slots.iter().zip(&mut outputs) {
+            self.state.replace(&slot.name, value);
+        }
+        Ok((loss, outputs.collect()))
+    }
+
+    #[track_caller]
+    fn check_inputs(&self, variables: &Variables, inputs: &[&dyn AsRef<Tensor>; N]) -> Result<()> {
+        let of = variables.device().name();
+        for (k, (x, spec)) in inputs.iter().zip(&self.inputs).enumerate() {
+            let x = x.as_ref();
+            if !spec.accepts(&x) {
+                let what = format!("input {k} must be {spec}, for which the step was traced, but is {}", described(x));
+                return Err(argument(RUN, what));
+            }
+            if x.device() != *variables.device() {
+                let device = x.device();
+                let is = device.name();
+                return Err(argument(RUN, format!("input {k} is on device {is}, but the variables are on {of}")));
+            }
+        }
+        if self.state.device() != variables.device() {
+            let own = self.state.device().name();
+            return Err(argument(RUN, format!("the variables are on device {of}, but the step's state is on {own}")));
+        }
+        Ok(())
+    }
+
+    /// Sets the learning rate of the next steps. A schedule sets it before each step, and makes no other plan.
+    ///
+    /// # Errors
+    /// A rate that is negative, infinite or NaN; as an upload of one number.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Seed};
+    /// use ragged_nn::{Dense, Sgd, Training, Variables, mean_squared_error};
+    /// let mut v = Variables::new(&Device::cpu(), Seed(7));
+    /// let x = RaggedTensor::from_nested([[1.0f32], [2.0]], &Device::cpu())?;
+    /// let mut step = Training::trace(&mut v, [&x], Sgd::default(), |v, [x]| {
+    ///     mean_squared_error(&Dense::new("out", 1).call(v, x)?, x)
+    /// })?;
+    /// for k in 0..3 {
+    ///     step.set_learning_rate(0.1 / f64::from(k + 1))?;
+    ///     step.run(&mut v, [&x])?;
+    /// }
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn set_learning_rate(&mut self, rate: f64) -> Result<()> {
+        check_rate("Training::set_learning_rate", rate)?;
+        let rate = HostTensor::dense(&[], HostValues::F32(vec![rate as f32])).to_device(self.state.device())?;
+        self.state.replace(LEARNING_RATE, rate);
+        Ok(())
+    }
+
+    /// Sets the learning rate of the next steps to a number that is computed, a scalar of f32 on the device of the step.
+    ///
+    /// # Errors
+    /// A tensor that is no scalar of f32; another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Seed};
+    /// use ragged_nn::{Dense, Sgd, Training, Variables, mean_squared_error};
+    /// let mut v = Variables::new(&Device::cpu(), Seed(7));
+    /// let x = RaggedTensor::from_nested([[1.0f32], [2.0]], &Device::cpu())?;
+    /// let mut step = Training::trace(&mut v, [&x], Sgd::default(), |v, [x]| {
+    ///     mean_squared_error(&Dense::new("out", 1).call(v, x)?, x)
+    /// })?;
+    /// // The rate falls with the loss.
+    /// let loss = step.run(&mut v, [&x])?;
+    /// step.set_learning_rate_tensor(&loss.multiply(0.01)?)?;
+    /// step.run(&mut v, [&x])?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn set_learning_rate_tensor(&mut self, rate: &impl AsRef<Tensor>) -> Result<()> {
+        const OP: &str = "Training::set_learning_rate_tensor";
+        let rate = rate.as_ref();
+        if rate.rank() != 0 || rate.dtype() != DType::F32 || rate.device() != *self.state.device() {
+            let (is, device, own) = (described(rate), rate.device(), self.state.device().name());
+            let device = device.name();
+            let what = format!("the learning rate must be a scalar of f32 on device {own}, but is {is} on {device}");
+            return Err(argument(OP, what));
+        }
+        self.state.replace(LEARNING_RATE, rate.clone());
+        Ok(())
+    }
+}
