@@ -7,14 +7,14 @@ use crate::dtype::DType;
 use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
+use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
-use crate::graph::scalar::Scalar;
 use crate::ops::options::AttentionKeys;
 use crate::ops::{Row, operations};
 use crate::record::axis_rows::AxisRows;
-use crate::record::elementwise::{Takes, number, parameter, rounded_once};
+use crate::record::elementwise::{Takes, number};
 use crate::shape::RowPartition;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::{Fill, Tensor, Values};
 
 operations! {
     /// Attention.
@@ -23,26 +23,32 @@ operations! {
     /// Scaled dot-product attention: for each query, the mean of the values of its row, weighted by the softmax of the
     /// scaled products of the query with the keys.
     ///
-    /// Shapes: queries `[b, (n), d]`, keys `[b, (m), d]` and values `[b, (m), e]` give `[b, (n), e]`; with heads, queries
-    /// `[b, (n), h, d]`, keys `[b, (m), h, d]` and values `[b, (m), h, e]` give `[b, (n), h, e]`, each head alone. Rows
-    /// are those of the innermost ragged dimension, or of dimension 1 of dense tensors; the queries may have other row
-    /// lengths than the keys.
+    /// Shapes: queries `[b, (n), d]`, keys `[b, (m), d]` and values `[b, (m), e]` give `[b, (n), e]`. With heads, queries
+    /// `[b, (n), h, d]`, keys `[b, (m), h, d]` and values `[b, (m), h, e]` give `[b, (n), h, e]`; heads are independent
+    /// of each other. Rows are those of the innermost ragged dimension, or of dimension 1 of dense tensors. The queries of
+    /// a row may differ in number from its keys.
     ///
     /// Options of the keys: [`causal`](crate::opt::causal), [`scaled`](crate::opt::scaled),
-    /// [`masked`](crate::opt::masked). A query without keys, or of which the mask takes all keys, gives zeros. Keys that
-    /// the mask excludes have weight 0. NaN in a query or in a key that it attends to gives NaN.
+    /// [`masked`](crate::opt::masked). Positions are counted from the start of the row, for queries as for keys: with
+    /// other numbers of queries than of keys, `causal` aligns their starts. A key that a mask excludes has weight 0,
+    /// whatever it holds; the excluded value is multiplied by 0, so that NaN or an infinity there gives NaN. A query
+    /// without keys, or whose keys are all excluded, gives zeros, as in PyTorch since version 2.5. NaN in a query or in a
+    /// key that it attends to gives NaN; other queries are unaffected. Empty rows stay empty.
     ///
-    /// The result has the bits of `softmax(q kᵀ * scale) v`, computed by [`matmul`](Self::matmul) and
-    /// [`softmax`](Self::softmax): a function of its row alone, on every device.
+    /// The result has the bits of `softmax(q kᵀ * scale) v`, computed by [`matmul`](Self::matmul),
+    /// [`multiply`](Self::multiply) and [`softmax`](Self::softmax): a function of its row alone, on every device. The
+    /// dtype stays. In f16 and bf16, sums accumulate in f32; scores and weights are rounded to the dtype.
     ///
     /// # Errors
-    /// Different dtypes or devices; a dtype other than floats; ranks other than above; widths or heads that differ or are
-    /// known only when a program runs; rows that differ in number, or between keys and values, at the read where only the
-    /// device knows them; the errors of the mask, and a mask that is not one bool per pair.
+    /// Different dtypes or devices; a dtype other than floats; ranks other than above; no heads; widths or heads that
+    /// differ or are known only when a program runs; rows that differ in number, or in length between keys and values, at
+    /// the read where only the device knows them; a scale that the dtype cannot represent; errors of the mask, and a mask
+    /// that does not give one bool per pair.
     ///
     /// # Cost
-    /// Two products and a softmax. The scores, a number for each pair of a query and a key in a row, are stored. Waits as
-    /// [`matmul`](Self::matmul) for the number of scores.
+    /// Two products and a softmax. Memory grows with the pairs of queries and keys: scores and weights, one number per
+    /// pair, head and row each, are stored, and may be at most 2^32 - 1. Several heads take one copy of each operand and
+    /// of the result. Waits as [`matmul`](Self::matmul) for the number of scores.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -64,8 +70,6 @@ operations! {
     row none "a tensor's rows are treated each alone already";
 }
 
-const OP: &str = "scaled_dot_product_attention";
-
 #[track_caller]
 fn scaled_dot_product_attention<'a>(
     queries: &Tensor,
@@ -73,54 +77,54 @@ fn scaled_dot_product_attention<'a>(
     values: &impl AsRef<Tensor>,
 ) -> Result<Tensor> {
     let (options, values) = (keys.into(), values.as_ref());
-    let rec = Recorder::new(queries.backend(), OP);
-    Takes::Floats.check(OP, queries.dtype())?;
+    let rec = Recorder::new(queries.backend(), "scaled_dot_product_attention");
+    let dtype = queries.dtype();
+    rec.at(Takes::Floats.check(rec.op, dtype))?;
     for other in [options.tensor, values] {
-        if other.dtype() != queries.dtype() {
-            let (lhs, rhs) = (queries.dtype(), other.dtype());
-            return Err(Error::DTypes { op: OP, lhs, rhs, location: rec.location });
+        if other.dtype() != dtype {
+            return Err(Error::DTypes { op: rec.op, lhs: dtype, rhs: other.dtype(), location: rec.location });
         }
-        rec.at(Device::check_same(OP, queries.backend(), other.backend()))?;
+        rec.at(Device::check_same(rec.op, queries.backend(), other.backend()))?;
     }
     let [q, k, v] = [queries, options.tensor, values];
     let (q, k, v) = (Vectors::new(rec, q)?, Vectors::new(rec, k)?, Vectors::new(rec, v)?);
     if q.heads != k.heads || q.heads != v.heads || q.width != k.width {
-        let what = "queries and keys have the same width, and all three the same heads";
-        return Err(rec.shape(queries.shape_text(), options.tensor.shape_text(), what.into()));
+        let what = "queries and keys must have vectors of one width, and all three tensors the same number of heads";
+        let other = if q.heads == k.heads && q.width == k.width { values } else { options.tensor };
+        return Err(rec.shape(queries.shape_text(), other.shape_text(), what.into()));
     }
     let mut conditions = q.rows.agrees_above(&k.rows)?;
     conditions.extend(k.rows.agrees(&v.rows)?);
+    let scale = scale(rec, &options, dtype, q.width)?;
     let of_queries = q.matrix_rows(rec)?;
-    let of_keys = k.matrix_rows(rec)?;
-    let scores = q.matrices(rec, &of_queries)?.matmul(k.matrices(rec, &of_keys)?.t())?;
-    let scale = options.scale.unwrap_or_else(|| 1.0 / f64::from(q.width.max(1)).sqrt());
-    let scale = parameter(queries.dtype().computes_in(), scale);
-    let scaled = |x: Expr| rounded_once([x], |[x]| x.mul(scale));
-    let allowed = allowed(rec, &options, &scores)?;
-    let dtype = queries.dtype();
-    let masked = scores.map_numbers(rec, |x| match &allowed {
-        Some(allowed) => allowed.clone().select(scaled(x), number(dtype, f64::NEG_INFINITY)),
-        None => scaled(x),
+    let scores = q.matrices(rec, &of_queries)?.product(rec, false, &k.matrices(rec, &k.matrix_rows(rec)?)?, true)?;
+    let attended = attended(rec, &options, &scores)?;
+    let scores = scores.map_numbers(rec, |x| {
+        let scaled = x.mul(scale);
+        match &attended {
+            Some(attended) => attended.clone().select(scaled, number(dtype, f64::NEG_INFINITY)),
+            None => scaled,
+        }
     })?;
-    let mut weights = masked.softmax(-1)?;
-    if let Some(allowed) = allowed {
-        weights = weights.map_numbers(rec, |x| allowed.select(x, number(dtype, 0.0)))?;
+    let mut weights = scores.softmax_along(rec, -1)?;
+    if let Some(attended) = attended {
+        // NaN where a query attends to no key: softmax of -inf only.
+        weights = weights.map_numbers(rec, |x| attended.select(x, number(dtype, 0.0)))?;
     }
-    let means = weights.matmul(&v.matrices(rec, &of_keys)?)?;
-    // Back to the order of the queries.
-    let (h, e) = (Expr::u32(q.heads), Expr::u32(v.width.max(1)));
-    let (vector, column) = (Expr::index().div(e.clone()), Expr::index().rem(e.clone()));
-    let (element, head) = (vector.clone().div(h.clone()), vector.rem(h.clone()));
-    let rows = &q.rows.rows;
-    let at = of_queries.within(rows.row_of(element.clone()).mul(h).add(head), rows.offset_of(element));
-    let count = rec.times(&rec.times(rows.nvals_extent(), q.heads)?, v.width)?;
-    let result = rec.map(count, Expr::load(rec.numbers(&means)?, at.mul(e).add(column)), &conditions);
-    let mut inner = q.rows.elements.inner().sizes().to_vec();
-    if let Some(last) = inner.last_mut() {
-        *last = v.width.into();
+    let means = weights.product(rec, false, &v.matrices(rec, &v.matrix_rows(rec)?)?, false)?;
+    q.with_vectors(rec, &of_queries, &means, v.width, &conditions)
+}
+
+/// The factor of scores, rounded to their dtype.
+///
+/// # Errors
+/// A number that the dtype cannot represent.
+fn scale(rec: Recorder<'_>, options: &AttentionKeys<'_>, dtype: DType, width: u32) -> Result<Expr> {
+    let scale = options.scale.unwrap_or_else(|| 1.0 / f64::from(width.max(1)).sqrt());
+    match rec.at(Fill::from(scale).of_dtype(rec.op, dtype))? {
+        Fill::Number(scale) => Ok(Expr::number(scale)),
+        Fill::String(_) => Err(rec.unsupported(DType::Str, "it needs floats")),
     }
-    let elements = rec.tensor(Vec::new(), Some(rows.nvals_extent().clone()), inner, Values::Numbers(result))?;
-    q.rows.with(rows.clone(), &elements)
 }
 
 /// Rows of vectors, one per element and head.
@@ -142,7 +146,10 @@ impl<'a> Vectors<'a> {
         let known = rows.elements.inner().sizes().iter().map(|size| size.as_known()).collect::<Option<Vec<u32>>>();
         let (heads, width) = match known.as_deref() {
             Some([width]) => (1, *width),
-            Some([heads, width]) if *heads > 0 => (*heads, *width),
+            Some([0, _]) => {
+                return Err(rec.argument(format!("{} has no heads; required: one at least", x.shape_text())));
+            }
+            Some([heads, width]) => (*heads, *width),
             _ => {
                 let what = format!("the heads or the width of a tensor of shape {} have no fixed size", x.shape_text());
                 return Err(rec.argument(what));
@@ -183,25 +190,59 @@ impl<'a> Vectors<'a> {
         };
         rec.tensor(vec![partition.clone()], Some(outer), vec![self.width], Values::Numbers(node))
     }
+
+    /// The tensor of the layout of these vectors with the `width` numbers per vector of `results`, one matrix per row
+    /// and head, whose rows are `partition`.
+    fn with_vectors(
+        &self,
+        rec: Recorder<'_>,
+        partition: &RowPartition,
+        results: &Tensor,
+        width: u32,
+        conditions: &[Node],
+    ) -> Result<Tensor> {
+        let rows = &self.rows.rows;
+        let at = if self.heads == 1 {
+            Expr::index()
+        } else {
+            let (h, e) = (Expr::u32(self.heads), Expr::u32(width.max(1)));
+            let (vector, column) = (Expr::index().div(e.clone()), Expr::index().rem(e.clone()));
+            let (element, head) = (vector.clone().div(h.clone()), vector.rem(h.clone()));
+            let matrix = rows.row_of(element.clone()).mul(h).add(head);
+            partition.within(matrix, rows.offset_of(element)).mul(e).add(column)
+        };
+        let count = rec.times(&rec.times(rows.nvals_extent(), self.heads)?, width)?;
+        let numbers = rec.map(count, Expr::load(rec.numbers(results)?, at), conditions);
+        let mut inner = self.rows.elements.inner().sizes().to_vec();
+        if let Some(last) = inner.last_mut() {
+            *last = width.into();
+        }
+        let elements = rec.tensor(Vec::new(), Some(rows.nvals_extent().clone()), inner, Values::Numbers(numbers))?;
+        self.rows.with(rows.clone(), &elements)
+    }
 }
 
-/// Whether a query attends to a key, an expression in the score; `None` if all do.
-fn allowed(rec: Recorder<'_>, options: &AttentionKeys<'_>, scores: &Tensor) -> Result<Option<Expr>> {
+/// Whether a query attends to a key, as an expression in the score; `None` if all queries attend to all keys.
+fn attended(rec: Recorder<'_>, options: &AttentionKeys<'_>, scores: &Tensor) -> Result<Option<Expr>> {
     let [rows, columns] = scores.partitions() else {
         return Err(rec.argument("bug: scores without rows"));
     };
     let (query, key) = (rows.offset_of(columns.row_of(Expr::index())), columns.offset_of(Expr::index()));
-    let causal = options.causal.then(|| query.clone().lt(key.clone()).eq(Expr::scalar(Scalar::from(false))));
+    let causal = options.causal.then(|| key.clone().le(query.clone()));
     let Some(mask) = &options.mask else { return Ok(causal) };
     let (call, pairs) = (Arc::new(()), columns.nvals_extent());
     let positions = |of: Expr| {
         let values = Values::Numbers(rec.map(pairs.clone(), of.cast(DType::I32), &[]));
-        Ok(Row::new(rec.tensor(Vec::new(), Some(pairs.clone()), [], values)?, &call))
+        Ok::<_, Error>(Row::new(rec.tensor(Vec::new(), Some(pairs.clone()), [], values)?, &call))
     };
-    let found = (mask.0)(&positions(query)?, &positions(key)?)?.of_call(OP, &call)?;
+    let found = (mask.0)(&positions(query)?, &positions(key)?)?;
+    if !Arc::ptr_eq(&found.call, &call) {
+        return Err(rec.argument("the mask gives a row of another call; it is a function of the two positions"));
+    }
+    let found = found.all;
     if found.dtype() != DType::Bool || found.rank() != 1 {
-        let what =
-            format!("the mask gives {} of shape {}; required: a bool per pair", found.dtype(), found.shape_text());
+        let (dtype, rank) = (found.dtype(), found.rank() - 1);
+        let what = format!("the mask gives {dtype} of rank {rank} per pair of a query and a key; required: one bool");
         return Err(rec.argument(what));
     }
     let own = Expr::load(rec.numbers(&found)?, Expr::index());

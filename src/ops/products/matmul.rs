@@ -77,8 +77,6 @@ fn matmul<'a>(x: &Tensor, other: impl Into<Factor<'a>>) -> Result<Tensor> {
     Factor::from(x).matmul(other.into())
 }
 
-const OP: &str = "matmul";
-
 /// Every dimension of the tensor below the outermost, as a partition.
 #[track_caller]
 fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
@@ -86,18 +84,26 @@ fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
 }
 
 impl Tensor {
-    #[track_caller]
-    fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), OP);
+    /// The matrix product, recorded for the operation of `rec`.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    pub(super) fn product(
+        &self,
+        rec: Recorder<'_>,
+        transpose_a: bool,
+        other: &Self,
+        transpose_b: bool,
+    ) -> Result<Self> {
         if self.dtype() != other.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype(), location: rec.location });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: other.dtype(), location: rec.location });
         }
-        Takes::Numbers.check(OP, self.dtype())?;
-        Device::check_same(OP, self.backend(), other.backend())?;
+        rec.at(Takes::Numbers.check(rec.op, self.dtype()))?;
+        rec.at(Device::check_same(rec.op, self.backend(), other.backend()))?;
         let (rank, other_rank) = (self.rank(), other.rank());
         if (rank, other_rank, transpose_a) == (1, 2, false) {
-            let product = self.expand_dims(0)?.product(false, other, transpose_b)?;
-            return product.merge_dims(0, 1);
+            let product = rec.at(self.expand_dims(0))?.product(rec, false, other, transpose_b)?;
+            return rec.at(product.merge_dims(0, 1));
         }
         let is_flat = other_rank == 2 && (rank == 2 || !transpose_a);
         if rank < 2 || other_rank < 2 || (rank != other_rank && !is_flat) {
@@ -106,7 +112,7 @@ impl Tensor {
             let (lhs, rhs) = (self.shape_text(), other.shape_text());
             return Err(rec.shape(lhs, rhs, what.into()));
         }
-        let (a, b) = (dims(self)?, dims(other)?);
+        let (a, b) = (rec.at(dims(self))?, rec.at(dims(other))?);
         let asserts = if is_flat { Vec::new() } else { same_batches(rec, [self, other], [&a, &b])? };
         let left = Matrices::new(self, &a, transpose_a, is_flat);
         let right = Matrices::new(other, &b, transpose_b, is_flat);
@@ -250,6 +256,7 @@ impl Factor<'_> {
     /// them.
     #[track_caller]
     pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
-        self.tensor.product(self.transposed, other.tensor, other.transposed)
+        let rec = Recorder::new(self.tensor.backend(), "matmul");
+        self.tensor.product(rec, self.transposed, other.tensor, other.transposed)
     }
 }
