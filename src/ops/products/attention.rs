@@ -10,6 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::options::AttentionKeys;
+use crate::ops::products::masked_values;
 use crate::ops::{Row, operations};
 use crate::record::axis_rows::AxisRows;
 use crate::record::elementwise::{Takes, number};
@@ -30,12 +31,13 @@ operations! {
     ///
     /// Options of the keys: [`causal`](crate::opt::causal), [`scaled`](crate::opt::scaled),
     /// [`masked`](crate::opt::masked). Positions are counted from the start of the row, for queries as for keys: with
-    /// other numbers of queries than of keys, `causal` aligns their starts. A key that a mask excludes has weight 0,
-    /// whatever it holds; the excluded value is multiplied by 0, so that NaN or an infinity there gives NaN. A query
-    /// without keys, or whose keys are all excluded, gives zeros, as in PyTorch since version 2.5. NaN in a query or in a
-    /// key that it attends to gives NaN; other queries are unaffected. Empty rows stay empty.
+    /// other numbers of queries than of keys, `causal` aligns their starts. A key that a mask excludes has no influence, whatever it
+    /// and its value hold; in PyTorch, NaN or an infinity in its value gives NaN. A query without keys, or whose keys are
+    /// all excluded, gives zeros, as in PyTorch since version 2.5. NaN in a query, in a key that it attends to or in the
+    /// value of such a key gives NaN; other queries are unaffected. With a mask, an infinity in such a value gives that
+    /// infinity, also where its weight underflows to 0. Empty rows stay empty.
     ///
-    /// The result has the bits of `softmax(q kᵀ * scale) v`, computed by [`matmul`](Self::matmul),
+    /// For finite values, the result has the bits of `softmax(q kᵀ * scale) v`, computed by [`matmul`](Self::matmul),
     /// [`multiply`](Self::multiply) and [`softmax`](Self::softmax): a function of its row alone, on every device. The
     /// dtype stays. In f16 and bf16, sums accumulate in f32; scores and weights are rounded to the dtype.
     ///
@@ -46,7 +48,8 @@ operations! {
     /// that does not give one bool per pair.
     ///
     /// # Cost
-    /// Two products and a softmax. Memory grows with the pairs of queries and keys: scores and weights, one number per
+    /// Two products and a softmax; with a mask, one more reading of the values, and a third product for rows with values
+    /// that are not finite. Memory grows with the pairs of queries and keys: scores and weights, one number per
     /// pair, head and row each, are stored, and may be at most 2^32 - 1. Several heads take one copy of each operand and
     /// of the result. Waits as [`matmul`](Self::matmul) for the number of scores.
     ///
@@ -106,12 +109,15 @@ fn scaled_dot_product_attention<'a>(
             None => scaled,
         }
     })?;
-    let mut weights = scores.softmax_along(rec, -1)?;
-    if let Some(attended) = attended {
-        // NaN where a query attends to no key: softmax of -inf only.
-        weights = weights.map_numbers(rec, |x| attended.select(x, number(dtype, 0.0)))?;
-    }
-    let means = weights.product(rec, false, &v.matrices(rec, &v.matrix_rows(rec)?)?, false)?;
+    let weights = scores.softmax_along(rec, -1)?;
+    let values = v.matrices(rec, &v.matrix_rows(rec)?)?;
+    let means = match attended {
+        None => weights.product(rec, false, &values, false)?,
+        Some(attended) => {
+            let weights = weights.map_numbers(rec, |x| attended.select(x, number(dtype, -1.0)))?;
+            masked_values::means(rec, &weights, &values, v.width)?
+        }
+    };
     q.with_vectors(rec, &of_queries, &means, v.width, &conditions)
 }
 

@@ -132,6 +132,22 @@ impl Tensor {
         }
     }
 
+    /// The product of batches of matrices, `[b, (m), (k)]` by `[b, (k), n]`, where the array of bools `is_wanted` is true
+    /// for a batch; 0 for other batches.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    pub(super) fn product_where(&self, rec: Recorder<'_>, other: &Self, is_wanted: &Node) -> Result<Self> {
+        let (a, b) = (rec.at(dims(self))?, rec.at(dims(other))?);
+        let asserts = same_batches(rec, [self, other], [&a, &b])?;
+        let [left, right] = [(self, &a), (other, &b)].map(|(x, dims)| Matrices::new(x, dims, false, false));
+        let (Some(left), Some(right)) = (left, right) else { unreachable!("bug: matrices have dimensions") };
+        let mut pairs = Pairs::new(rec, left, right, asserts)?;
+        pairs.only_where(is_wanted);
+        let width = other.inner().iter().next_back().copied();
+        self.by_matrices(rec, &pairs, [rec.numbers(self)?, rec.numbers(other)?], &a[..a.len() - 2], width)
+    }
+
     /// Multiplies all rows, as one matrix, by one matrix.
     fn by_one_matrix(&self, rec: Recorder<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let [m, _, n] = &pairs.sizes;

@@ -1,4 +1,5 @@
 //! Products of matrices, and attention.
 
 pub(super) mod attention;
+mod masked_values;
 pub(super) mod matmul;
