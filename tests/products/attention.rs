@@ -347,3 +347,15 @@ fn plans_name_attention_alone() -> Result<()> {
     assert!(!all.is_empty() && all.iter().all(|op| **op == "scaled_dot_product_attention"), "{plan}");
     Ok(())
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn splits_of_the_host_need_no_wait() -> Result<()> {
+    // A device of its own: other tests wait on the shared ones.
+    let Some(device) = common::gpu_with(&ragged::DeviceOptions::default()) else { return Ok(()) };
+    let [q, k, v] = Sizes { heads: 2, ..SMALL }.operands().map(|t| on(&t, &device, false));
+    let before = device.stats().waits;
+    let _ = q.scaled_dot_product_attention(causal(&k), &v)?;
+    assert_eq!(device.stats().waits, before);
+    Ok(())
+}

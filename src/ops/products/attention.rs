@@ -31,11 +31,13 @@ operations! {
     ///
     /// Options of the keys: [`causal`](crate::opt::causal), [`scaled`](crate::opt::scaled),
     /// [`masked`](crate::opt::masked). Positions are counted from the start of the row, for queries as for keys: with
-    /// other numbers of queries than of keys, `causal` aligns their starts. A key that a mask excludes has no influence, whatever it
-    /// and its value hold; in PyTorch, NaN or an infinity in its value gives NaN. A query without keys, or whose keys are
-    /// all excluded, gives zeros, as in PyTorch since version 2.5. NaN in a query, in a key that it attends to or in the
-    /// value of such a key gives NaN; other queries are unaffected. With a mask, an infinity in such a value gives that
-    /// infinity, also where its weight underflows to 0. Empty rows stay empty.
+    /// other numbers of queries than of keys, `causal` aligns their starts.
+    ///
+    /// A query without keys, or whose keys are all excluded, gives zeros, as in PyTorch since version 2.5. Empty rows
+    /// stay empty. NaN in a query, in a key that it attends to or in the value of such a key gives NaN; other queries are
+    /// unaffected. A key that a mask excludes has no influence on the result, whatever it and its value hold; in PyTorch,
+    /// NaN or an infinity in its value gives NaN. With a mask, an infinity in a value that is not excluded gives that
+    /// infinity, also where its weight underflows to 0. In the gradient by the queries, NaN in an excluded key gives NaN.
     ///
     /// For finite values, the result has the bits of `softmax(q kᵀ * scale) v`, computed by [`matmul`](Self::matmul),
     /// [`multiply`](Self::multiply) and [`softmax`](Self::softmax): a function of its row alone, on every device. The
@@ -45,13 +47,13 @@ operations! {
     /// Different dtypes or devices; a dtype other than floats; ranks other than above; no heads; widths or heads that
     /// differ or are known only when a program runs; rows that differ in number, or in length between keys and values, at
     /// the read where only the device knows them; a scale that the dtype cannot represent; errors of the mask, and a mask
-    /// that does not give one bool per pair.
+    /// that does not give one bool per pair; 2^32 scores or more; with a mask, 2^31 numbers of values or results, or more.
     ///
     /// # Cost
-    /// Two products and a softmax; with a mask, one more reading of the values, and a third product for rows with values
-    /// that are not finite. Memory grows with the pairs of queries and keys: scores and weights, one number per
-    /// pair, head and row each, are stored, and may be at most 2^32 - 1. Several heads take one copy of each operand and
-    /// of the result. Waits as [`matmul`](Self::matmul) for the number of scores.
+    /// Two products and a softmax. With a mask, one more pass over the values, and a third product for rows with values
+    /// that are not finite. Memory is quadratic in the lengths of rows: scores and weights are stored, one number each
+    /// per query, key and head. Several heads take one copy of each operand and of the result. Waits as
+    /// [`matmul`](Self::matmul) for the number of scores.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -70,7 +72,7 @@ operations! {
     tensorflow "tf.keras.layers.Attention";
     waits "for the number of scores where only the device knows it";
     gradient yes;
-    row none "a tensor's rows are treated each alone already";
+    row none "it is an operation on the rows of tensors";
 }
 
 #[track_caller]
@@ -100,7 +102,10 @@ fn scaled_dot_product_attention<'a>(
     conditions.extend(k.rows.agrees(&v.rows)?);
     let scale = scale(rec, &options, dtype, q.width)?;
     let of_queries = q.matrix_rows(rec)?;
-    let scores = q.matrices(rec, &of_queries)?.product(rec, false, &k.matrices(rec, &k.matrix_rows(rec)?)?, true)?;
+    let shares = |a: &Vectors<'_>, b: &Vectors<'_>| a.rows.rows.same(&b.rows.rows);
+    let of_keys = if shares(&k, &q) { of_queries.clone() } else { k.matrix_rows(rec)? };
+    let of_values = if shares(&v, &k) { of_keys.clone() } else { v.matrix_rows(rec)? };
+    let scores = q.matrices(rec, &of_queries)?.product(rec, false, &k.matrices(rec, &of_keys)?, true)?;
     let attended = attended(rec, &options, &scores)?;
     let scores = scores.map_numbers(rec, |x| {
         let scaled = x.mul(scale);
@@ -110,7 +115,7 @@ fn scaled_dot_product_attention<'a>(
         }
     })?;
     let weights = scores.softmax_along(rec, -1)?;
-    let values = v.matrices(rec, &v.matrix_rows(rec)?)?;
+    let values = v.matrices(rec, &of_values)?;
     let means = match attended {
         None => weights.product(rec, false, &values, false)?,
         Some(attended) => {
@@ -132,6 +137,9 @@ fn scale(rec: Recorder<'_>, options: &AttentionKeys<'_>, dtype: DType, width: u3
         Fill::String(_) => Err(rec.unsupported(DType::Str, "it needs floats")),
     }
 }
+
+/// Most splits of matrices that the host computes, so that the number of scores needs no wait.
+const HOST_SPLITS: usize = 1 << 20;
 
 /// Rows of vectors, one per element and head.
 struct Vectors<'a> {
@@ -174,6 +182,16 @@ impl<'a> Vectors<'a> {
         let nvals = rec.times(rows.nvals_extent(), self.heads)?;
         if let Some(len) = rows.uniform_size() {
             return rec.uniform_rows(len, nrows);
+        }
+        let is_short = |splits: &&[u32]| splits.len().saturating_mul(self.heads as usize) <= HOST_SPLITS;
+        if let Some(splits) = rows.host_splits().filter(is_short) {
+            let mut of_heads = vec![0];
+            for row in splits.windows(2) {
+                for _ in 0..self.heads {
+                    of_heads.push(of_heads[of_heads.len() - 1] + (row[1] - row[0]));
+                }
+            }
+            return RowPartition::from_host_splits(rec, of_heads);
         }
         let length = rows.length(Expr::index().div(Expr::u32(self.heads)));
         let partition = rec.rows_of_lengths(&nrows, length, nvals.size().clone())?;
