@@ -114,6 +114,10 @@ fn scaled_dot_product_attention<'a>(
             None => scaled,
         }
     })?;
+    // Scores and weights are stored. A kernel that computes them tile by tile has these bits if it folds the maximum and
+    // the sum of exponentials of a query over its keys in the canonical order of reductions, in a first pass, and adds
+    // weighted values in ascending order, in a second one. Rescaling partial means by the running maximum, as flash
+    // attention does in one pass, rounds differently. An excluded pair is then skipped, and needs no second product.
     let weights = scores.softmax_along(rec, -1)?;
     let values = v.matrices(rec, &of_values)?;
     let means = match attended {
