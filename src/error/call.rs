@@ -88,8 +88,8 @@ fn run_for<T>(call: Call, run: impl FnOnce() -> T) -> T {
 /// use ragged::operation::named;
 /// use ragged::{Device, RaggedTensor, Result, Tensor};
 /// #[track_caller]
-/// fn first_word(table: &Tensor, ids: &Tensor) -> Result<Tensor> {
-///     named("first_word", || table.gather(&ids.nth(0)?))
+/// fn first_word(table: &impl AsRef<Tensor>, ids: &impl AsRef<Tensor>) -> Result<Tensor> {
+///     named("first_word", || table.as_ref().gather(&ids.as_ref().nth(0)?))
 /// }
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([0.5f32, 1.5], &device)?;
