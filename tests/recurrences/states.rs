@@ -180,7 +180,8 @@ fn steps_with_loops_on_long_rows() -> Result<()> {
         let integers = x.scan_rows([&start], |states, x| {
             // The quotient has about 50 digits, and the exponent 62.
             let power = x.pow(i64::MAX / 2)?;
-            let state = (&states[0].floordiv(x)? ^ &power)?;
+            let of_state = (&states[0] ^ x)?.pow(i64::MAX / 2)?;
+            let state = (&(&states[0].floordiv(x)? ^ &power)? ^ &of_state)?;
             Ok((vec![state.clone()], vec![state]))
         })?;
         let floats = RaggedTensor::from_nested([numbers.iter().map(|&k| k as f32).collect(), vec![7.0f32]], device)?;
