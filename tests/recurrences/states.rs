@@ -168,6 +168,35 @@ fn shuffled_rows() -> Result<()> {
     Ok(())
 }
 
+/// Long divisions, powers and remainders run loops of their own: a dispatch of a software adapter, which ends loops after
+/// some iterations, has fewer positions of them.
+#[test]
+fn steps_with_loops_on_long_rows() -> Result<()> {
+    let mut first = None;
+    for (name, device) in devices_and_unfused_cpu() {
+        let numbers: Vec<i64> = (1..3000i64).map(|k| k * 1_000_003 % 8191 + 1).collect();
+        let x = RaggedTensor::from_nested([numbers.clone(), vec![7]], device)?;
+        let start = RaggedTensor::from_nested([i64::MAX - 5], device)?;
+        let integers = x.scan_rows([&start], |states, x| {
+            // The quotient has about 50 digits, and the exponent 62.
+            let power = x.pow(i64::MAX / 2)?;
+            let of_state = (&states[0] ^ x)?.pow(i64::MAX / 2)?;
+            let state = (&(&states[0].floordiv(x)? ^ &power)? ^ &of_state)?;
+            Ok((vec![state.clone()], vec![state]))
+        })?;
+        let floats = RaggedTensor::from_nested([numbers.iter().map(|&k| k as f32).collect(), vec![7.0f32]], device)?;
+        let start = RaggedTensor::from_nested([1.0f32], device)?;
+        let remainders = floats.scan_rows([&start], |states, x| {
+            let state = (&(&states[0] + x)? * 1e30)?.floormod(&(x * 1e-3)?)?;
+            Ok((vec![state.clone()], vec![state]))
+        })?;
+        let integers: RaggedTensor<i64> = integers.outputs[0].clone().try_into()?;
+        let found = (integers.to_vec()?, super::bits(&remainders.outputs[0]));
+        assert!(*first.get_or_insert_with(|| found.clone()) == found, "{name}");
+    }
+    Ok(())
+}
+
 /// A branch that is not taken may hold any number; its gradient is 0.
 #[test]
 fn choices_in_a_step() -> Result<()> {

@@ -62,8 +62,9 @@ fn steps_on_vectors_of_ragged_rows_are_one_plan() -> Result<()> {
     Ok(())
 }
 
-/// Rows of 1,000 vectors take as many kernels as short ones, each of one dispatch: a software adapter alone, which ends
-/// loops after some iterations, divides the recurrences.
+/// Rows of 1,000 vectors take as many kernels as short ones, each of one dispatch. On a GPU, the two sums over all vectors
+/// (of the loss, and of the bias's gradient) have a second level; a software adapter, which ends loops after some
+/// iterations, divides the recurrences.
 #[test]
 fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
     const PARTS: [&str; 3] = ["lstm/kernel", "lstm/recurrent_kernel", "lstm/bias"];
@@ -89,13 +90,16 @@ fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
         )?;
         let all = [&[loss], &gradients[..]].concat();
         let plan = ragged::explain(&all[..])?;
-        let is_divided = |kernel: &&ExplainedKernel| kernel.limits.contains(&ManyDispatches::LoopLimit);
-        let divided: u64 = plan.kernels.iter().filter(is_divided).map(|kernel| kernel.dispatches - 1).sum();
+        let more = |kernel: &ExplainedKernel| match kernel.limits.contains(&ManyDispatches::LoopLimit) {
+            true => kernel.dispatches - 1,
+            false => u64::from(kernel.kind == "row_reduce"),
+        };
+        let more: u64 = if device.is_cpu() { 0 } else { plan.kernels.iter().map(more).sum() };
         ragged::eval(&all[..])?;
         let of = device.stats() - before;
         assert_eq!(of.waits, 0, "{device:?}: {of:?}");
         assert!(plan.kernels.len() <= 12, "{device:?}: {plan}");
-        assert!(of.dispatches <= 12 + divided && (divided == 0 || !device.is_cpu()), "{device:?}: {plan}");
+        assert!(of.dispatches <= 12 + more, "{device:?}: {plan}");
         let found: Vec<Vec<u32>> = gradients.iter().map(bits).collect::<Result<_>>()?;
         for (k, gradient) in found.iter().enumerate() {
             assert!(gradient.iter().any(|&d| f32::from_bits(d) != 0.0), "{device:?}: input {k} has no gradient");
