@@ -20,7 +20,8 @@
 // Parts    Where arrays are bound in part, a dispatch adds the products whose two factors are bound. Dispatches visit
 //          the parts in order, so that the products of a result are still added in ascending order. The sums of the
 //          incomplete run, block, section and group are kept in `part`, and those of the complete groups in `out`;
-//          `clear` sets them to the identity.
+//          `clear` sets them to the identity. If
+//          no sum has more than 256 terms, its only incomplete sum is kept in `out`.
 // Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB.
 // Source   Tiles with register blocking: Volkov and Demmel 2008. Balance as in row_reduce.wgsl.
 //
@@ -32,6 +33,7 @@
 //            fn rows_of(g: u32, row: u32) -> u32, terms_of, columns_of         sizes in batch g; `row` is unused
 //            fn left_start(g: u32, row: u32) -> u32, right_start, out_start    where its matrices begin
 //            fn load_left(i: u32, row: u32) -> Elem, load_right                by flat position
+//            const ONE_RUN: bool                    whether no sum has more than 256 terms; only for parts
 //            const PARTS: bool                      whether arrays are bound in part
 //            fn note_left(at: u32, is_used: bool)   entry `at` of the left slab is the value loaded last, if used
 //            fn note_right(at: u32, is_used: bool)
@@ -152,7 +154,9 @@ fn main(
                 of_runs[k] = kept[1];
                 of_blocks[k] = kept[2];
                 of_sections[k] = kept[3];
-                of_groups[k] = partial(at);
+                if (!ONE_RUN) {
+                    of_groups[k] = partial(at);
+                }
             } else if (is_kept && is_result) {
                 of_blocks[k] = chunk_sum(sections_at + part_at + at);
                 of_sections[k] = chunk_sum(part_at + at);
@@ -207,7 +211,7 @@ fn main(
                         if (are_bound(l * PITCH + y + 16u * r, l * PITCH + x + 16u * c)) {
                             let k = r * EACH + c;
                             sums[k] = add_product(sums[k], a, b[c]);
-                            if (PARTS) {
+                            if (PARTS && !ONE_RUN) {
                                 // The terms of a result are bound in ascending order: the last one completes sums.
                                 let next = slab + l + 1u;
                                 if (next == depth || (next & (run - 1u)) == 0u) {
@@ -263,7 +267,9 @@ fn main(
                 if (row < rows && column < columns && at < p.head[0].z) {
                     if (PARTS) {
                         keep_sums(at, array<Elem, 4>(sums[k], of_runs[k], of_blocks[k], of_sections[k]));
-                        store(at, of_groups[k]);
+                        if (!ONE_RUN) {
+                            store(at, of_groups[k]);
+                        }
                     } else if (!is_complete) {
                         store_chunk_sum(sections_at + part_at + at, of_blocks[k]);
                         store_chunk_sum(part_at + at, of_sections[k]);

@@ -183,6 +183,19 @@ fn keep_sums(i: u32, v: array<Elem, 4>) {
     store_part(i, v);
 }";
 
+/// As [`KEPT_SUMS`], for at most one block of terms: the only incomplete sum of a result is in the output.
+const ONE_KEPT_SUM: &str = "fn chunk_sum(i: u32) -> Elem {
+    return identity();
+}
+fn store_chunk_sum(i: u32, v: Elem) {
+}
+fn kept_sums(i: u32) -> array<Elem, 4> {
+    return array<Elem, 4>(partial(i), identity(), identity(), identity());
+}
+fn keep_sums(i: u32, v: array<Elem, 4>) {
+    store(i, v[0]);
+}";
+
 /// Incomplete sums per result of a product whose arrays are bound in part.
 const KEPT: usize = 4;
 
@@ -197,6 +210,10 @@ enum ProductKernel {
     PartialSum,
     /// Sets the sums to their identity.
     Identity,
+    /// As [`Self::PartialSum`], for at most one block of terms.
+    PartialRun,
+    /// As [`Self::Identity`], for at most one block of terms.
+    RunIdentity,
 }
 
 impl Kernel for ProductKernel {
@@ -222,17 +239,20 @@ impl GpuPrimitive for Product<InPlan> {
         let mut launches = Vec::new();
         let (kernel, chunks, scratch) = if step.is_oversized() {
             // A first launch sets every sum to the identity.
-            let none =
-                modules.get(step, ProductKernel::Identity, || module(step, first_slot, p, ProductKernel::Identity));
+            let (clear, add, kept) = match most {
+                ..=BLOCK => (ProductKernel::RunIdentity, ProductKernel::PartialRun, 0),
+                _ => (ProductKernel::Identity, ProductKernel::PartialSum, KEPT as u64),
+            };
+            let none = modules.get(step, clear, || module(step, first_slot, p, clear));
             launches.push(none.launch(sizes, "clear", Chunks::None.head(&products, 0..0), tiles, 1));
-            (ProductKernel::PartialSum, Chunks::None, KEPT as u64 * u64::from(capacity))
+            (add, Chunks::None, vec![kept * u64::from(capacity); usize::from(kept > 0)])
         } else {
             let chunks = Chunks::new(&products, most, size, step.limits.window_bytes());
             let sums = match chunks {
                 Chunks::None if most <= at_once => 1,
                 _ => chunks.sums(&products),
             };
-            (ProductKernel::Sum, chunks, sums)
+            (ProductKernel::Sum, chunks, vec![sums])
         };
         let g = modules.get(step, kernel, || module(step, first_slot, p, kernel));
         let terms = most.min(chunks.span()).max(1);
@@ -243,7 +263,7 @@ impl GpuPrimitive for Product<InPlan> {
         let combines = chunks.combines(&products).into_iter();
         launches.extend(combines.map(|(head, groups)| g.launch(sizes, "combine", head, tiles, groups)));
         let limit = (terms > at_once).then(|| driver.reason());
-        let scratch = vec![scratch * size as u64];
+        let scratch = scratch.into_iter().map(|elements| elements * size as u64).collect();
         Ok(Lowered { launches, scratch, limit, cleared_outputs, ..Lowered::default() })
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
@@ -253,8 +273,11 @@ impl GpuPrimitive for Product<InPlan> {
     fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
         2
     }
-    /// Two incomplete sums may be kept per result.
+    /// Two incomplete sums may be kept per result, if its terms are many.
     fn output_windows(&self, out: &Node, limits: SizedLimits<'_>) -> u32 {
+        if self.sizes[1].as_size().map_or(limits.sizes.value(&self.terms), |k| limits.sizes.value(&k)) <= BLOCK {
+            return limits.extra_windows(out);
+        }
         limits.extra_windows(out) + limits.limits.windows(2 * limits.sizes.bytes(out)) - 1
     }
     /// The first launch sets every sum to the identity; the others add products, in the order of the terms. Arrays of
@@ -302,7 +325,9 @@ fn module(step: &Step, first_slot: u32, p: &Product<InPlan>, kernel: ProductKern
         m.factor_function(name, e);
     }
     m.sum_of_products(dtype);
-    if kernel == ProductKernel::PartialSum {
+    let is_one_run = matches!(kernel, ProductKernel::PartialRun | ProductKernel::RunIdentity);
+    m.push(if is_one_run { "const ONE_RUN = true;" } else { "const ONE_RUN = false;" });
+    if matches!(kernel, ProductKernel::PartialSum | ProductKernel::PartialRun) {
         // Slabs of half the depth, since the flags also take workgroup memory.
         m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
         m.push(SOME_BOUND);
@@ -312,15 +337,14 @@ fn module(step: &Step, first_slot: u32, p: &Product<InPlan>, kernel: ProductKern
     }
     m.push("fn store(i: u32, v: Elem) {\n    store_out(i, v);\n}\nfn partial(i: u32) -> Elem {\n    return load_out(i);\n}");
     let element = Element::of(dtype);
-    let part = if kernel == ProductKernel::Sum {
-        m.push(CHUNK_SUMS);
-        element.clone()
-    } else {
-        m.push(KEPT_SUMS);
-        Element::new("array<Elem, 4>", KEPT * dtype.size())
+    let part = |element: Element| vec![StorageArray::new("part", element, Binding::Scratch(0))];
+    let (functions, scratch) = match kernel {
+        ProductKernel::Sum => (CHUNK_SUMS, part(element.clone())),
+        _ if is_one_run => (ONE_KEPT_SUM, Vec::new()),
+        _ => (KEPT_SUMS, part(Element::new("array<Elem, 4>", KEPT * dtype.size()))),
     };
-    let part = StorageArray::new("part", part, Binding::Scratch(0));
-    m.finish(&[MATMUL], value_type(dtype), Some(element), vec![part])
+    m.push(functions);
+    m.finish(&[MATMUL], value_type(dtype), Some(element), scratch)
 }
 
 #[cfg(test)]

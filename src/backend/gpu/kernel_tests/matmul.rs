@@ -35,6 +35,7 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
              fn partial(i: u32) -> Elem {{ return load_out(i); }}
              {}
              const PARTS = false;
+             const ONE_RUN = false;
              fn note_left(at: u32, is_used: bool) {{}}
              fn note_right(at: u32, is_used: bool) {{}}
              fn are_bound(l: u32, r: u32) -> bool {{ return true; }}",
