@@ -8,9 +8,12 @@ use crate::ops::Row;
 use crate::setters::setters;
 use crate::tensor::Tensor;
 
-/// A function of the positions of a query and of a key: whether the query attends to the key.
+/// A function of the positions of a query and of a key.
+type PairFunction<'a> = dyn Fn(&Row, &Row) -> Result<Row> + 'a;
+
+/// Whether a query attends to a key, by their positions.
 #[derive(Clone)]
-pub(crate) struct PairMask<'a>(pub(crate) Arc<dyn Fn(&Row, &Row) -> Result<Row> + 'a>);
+pub(crate) struct PairMask<'a>(pub(crate) Arc<PairFunction<'a>>);
 
 impl fmt::Debug for PairMask<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

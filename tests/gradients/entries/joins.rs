@@ -68,6 +68,10 @@ table! { joins on [Tensor RaggedTensor] {
     scaled_dot_product_attention I |x, y| {
         x.scaled_dot_product_attention(masked(x, |query, key| (query - key)?.abs()?.equal(1)), y)
     };
+    scaled_dot_product_attention I |x, y| {
+        // Two heads with vectors of one number.
+        x.expand_dims(-1)?.scaled_dot_product_attention(causal(&y.expand_dims(-1)?), &x.expand_dims(-1)?)
+    };
     scaled_dot_product_attention D |x, y| {
         let heads = |x: &Of| x.reshape([1, 3, 2, 2]);
         heads(x)?.scaled_dot_product_attention(causal(&heads(y)?), &heads(&x.square()?)?)
