@@ -8,7 +8,8 @@ mod quoted;
 use std::fmt;
 use std::panic::Location;
 
-pub(crate) use call::{caller, here, on_behalf};
+pub use call::named;
+pub(crate) use call::{called, caller, here, on_behalf};
 use place::{At, LineOf, RecordAt};
 pub(crate) use quoted::quoted;
 

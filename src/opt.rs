@@ -30,6 +30,7 @@
 //! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
 //! | ids of an embedding look-up | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
 //! | operand of a matrix product | [`Tensor::t`](crate::Tensor::t): transposed |
+//! | keys of attention | [`causal`]`(&keys)`, [`scaled`]`(&keys, 0.5)`, [`masked`]`(&keys, mask)` |
 //! | size of a context window | [`starting_at`]`(3, -1)` |
 //! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
 //! | separator of a split | [`any_of`]`(",;")`, [`nonempty`]`("--")`, [`white_space`]`()`, [`max_splits`]`(":", 1)` |
@@ -44,13 +45,13 @@
 
 pub use crate::lod::Pool;
 pub use crate::ops::{
-    Along, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices, HashBuckets,
-    HistogramRange, InitialStates, InvalidText, LookupIds, Ngrams, Notation, NumberFormat, Pad, PaddedShape,
-    ReduceAxes, RowFactor, RowPadding, RowSought, ScanAxis, SegmentIds, Separator, ShardStrategy, SortAxis, SortKeys,
-    Sought, TextEncoding, Transposed, along, any_of, backwards, batched, binary, clamped, descending, exclusive,
-    ignore_invalid, keep, keep_short, keyed, max_norm, max_splits, nonempty, or_default, pad_width, padded_with,
-    replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
-    with_ragged_rank,
+    Along, AttentionKeys, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices,
+    HashBuckets, HistogramRange, InitialStates, InvalidText, LookupIds, Ngrams, Notation, NumberFormat, Pad,
+    PaddedShape, ReduceAxes, RowFactor, RowPadding, RowSought, ScanAxis, SegmentIds, Separator, ShardStrategy,
+    SortAxis, SortKeys, Sought, TextEncoding, Transposed, along, any_of, backwards, batched, binary, causal, clamped,
+    descending, exclusive, ignore_invalid, keep, keep_short, keyed, masked, max_norm, max_splits, nonempty, or_default,
+    pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, scaled, shaped, starting_at, strict,
+    weighted, white_space, with_ragged_rank,
 };
 pub use crate::sparse::{ConcatAxis, expanding};
 pub use crate::tensor::{ConstantOptions, RowIds, UniformRows, WithNrows, with_nrows};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use ragged::arguments::{CrossInput, Integers};
 use ragged::operation::Owner;
-use ragged::opt::{Combiner, RowIds, ShardStrategy, along, descending, right_of, weighted, with_nrows};
+use ragged::opt::{Combiner, RowIds, ShardStrategy, along, causal, descending, right_of, weighted, with_nrows};
 use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, SparseTensor, Tensor, s};
 
 /// A type of a user.
@@ -35,6 +35,8 @@ struct Given<X> {
     splits: X,
     scalar: X,
     matrix: X,
+    /// Rows of 2, 0 and 1 vectors of two floats.
+    vectors: X,
     /// Three values.
     values: X,
     padding: X,
@@ -59,6 +61,10 @@ impl<X> Given<X> {
             splits: of(vector(&[0, 2, 2, 3])?),
             scalar: of(vector(&[1])?.reduce_sum(0)?),
             matrix: of(RaggedTensor::from_nested([[0, 1], [2, 0]], device)?.into_erased()),
+            vectors: of(Tensor::from_row_lengths(
+                RaggedTensor::from_nested([[0.0f32, 1.0], [2.0, 0.0], [1.0, 1.0]], device)?.erased(),
+                [2, 0, 1],
+            )?),
             values: of(vector(&[7, 8, 9])?),
             padding: of(vector(&[5])?.reduce_sum(0)?),
         })
@@ -202,6 +208,8 @@ fn of_layout() -> Vec<Call> {
         dynamic_partition |g| g.values.as_ref().dynamic_partition(&g.vector, 2);
         stack_dynamic_partitions |g| g.values.as_ref().stack_dynamic_partitions(&g.vector, 2);
         matmul |g| g.matrix.as_ref().matmul(&g.matrix);
+        scaled_dot_product_attention
+            |g| g.vectors.as_ref().scaled_dot_product_attention(causal(&g.vectors), &g.vectors);
         split_where |g| g.rows.as_ref().split_where(&g.bools);
         embedding_lookup |g| g.matrix.as_ref().embedding_lookup(&g.vector);
         embedding_lookup_sparse

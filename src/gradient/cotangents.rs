@@ -92,7 +92,7 @@ impl<'a> Cotangents<'a> {
                 let sum = parts.iter().cloned().reduce(Expr::add);
                 let sum = sum.unwrap_or_else(|| unreachable!("bug: a chunk without elements"));
                 match sum.own_load() {
-                    Some(array) if array.extent() == node.extent() => array.clone(),
+                    Some(array) if is_extent_of(array.extent(), node) => array.clone(),
                     _ => rec.map(node.extent().clone(), sum, &[]),
                 }
             });
@@ -103,4 +103,10 @@ impl<'a> Cotangents<'a> {
             }
         }
     }
+}
+
+/// Whether an array of that extent is one of the extent of `node`, whatever the sizes of the inputs are.
+fn is_extent_of(extent: &Extent, node: &Node) -> bool {
+    let is_const = extent.size().as_const().is_some();
+    extent == node.extent() || is_const && extent.is_same(node.extent())
 }

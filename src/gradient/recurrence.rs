@@ -5,7 +5,9 @@
 //! depend on them is computed for all elements beforehand. With the cotangents of all states known, those of weights and
 //! inputs follow from one pass over all elements: the gradient of a weight is one product.
 
-use super::cotangents::Cotangents;
+use std::cmp::Reverse;
+
+use super::cotangents::{Cotangents, Pass};
 use super::scalar::zero;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -14,7 +16,7 @@ use crate::graph::primitive::ScanRows;
 use crate::graph::recorder::Recorder;
 use crate::graph::scope::Scope;
 use crate::graph::walk::for_each_node;
-use crate::record::recurrence::{Placeholders, Step, flat, states_before};
+use crate::record::recurrence::{Known, Placeholders, Step, flat, states_before};
 
 /// Adds what the states `node` after each element, of cotangent `ct`, contribute.
 ///
@@ -25,23 +27,22 @@ pub(super) fn pull(all: &mut Cotangents<'_>, rec: Recorder<'_>, scan: &ScanRows,
     let elements = &scan.on.nvals;
     let widths = &scan.states;
     let columns = Columns { rec, scan };
-    // The states before each element, as leaves, and the states after it.
+    // The states before each element, and those after it, as leaves.
     let entered = Scope::enter();
-    let before = states_before(scan, |at| Expr::load(node, at));
-    let before: Vec<Node> =
-        (0..widths.len()).map(|k| Ok(columns.of_state(k, &before)?.leaf(&entered.scope))).collect::<Result<_>>()?;
-    let registers = flat(rec, elements, &scan.stages, before.clone(), &[])?;
-    let after: Vec<Node> = scan.next.iter().map(|&k| registers[k as usize].clone()).collect();
+    let leaves = |of: &Node| -> Result<Vec<Node>> {
+        (0..widths.len()).map(|k| Ok(columns.of_state(k, of)?.leaf(&entered.scope))).collect()
+    };
+    let before = leaves(&columns.of_all(states_before(scan, |at| Expr::load(node, at)))?)?;
+    let after = After::new(rec, scan, &before, leaves(node)?)?;
 
     // The reverse recurrence: the cotangents of the states before each element, from those after it.
     let later = Placeholders::new(rec, dtype, elements, widths)?;
-    let own: Vec<Node> =
-        (0..widths.len()).map(|k| columns.of_state(k, &Expr::load(ct, Expr::index()))).collect::<Result<_>>()?;
     let of_after = |k: usize| {
-        let (later, own) = (Expr::load(&later.nodes[k], Expr::index()), Expr::load(&own[k], Expr::index()));
-        (after[k].clone(), later.add(own))
+        let own = columns.of_state(k, ct)?;
+        Ok(Expr::load(&later.nodes[k], Expr::index()).add(Expr::load(&own, Expr::index())))
     };
-    let of_before = (all.pass)(rec, (0..widths.len()).map(of_after).collect(), &before)?;
+    let cts = (0..widths.len()).map(of_after).collect::<Result<_>>()?;
+    let of_before = after.pull(rec, all.pass, cts, &before)?;
     let of_before: Vec<Node> = of_before
         .into_iter()
         .zip(widths)
@@ -76,16 +77,62 @@ pub(super) fn pull(all: &mut Cotangents<'_>, rec: Recorder<'_>, scan: &ScanRows,
     // The states before are inputs too: what depends on the step through them is counted already.
     let inputs = columns.inputs(|input| all.wants(input));
     let whole = states_before(&reverse, |at| Expr::load(&result, at)).add(Expr::load(ct, Expr::index()));
-    let results = (0..widths.len())
-        .map(|k| Ok((after[k].clone(), Expr::load(&columns.of_state(k, &whole)?, Expr::index()))))
-        .collect::<Result<_>>()?;
+    let whole = columns.of_all(whole)?;
+    let of_after = |k: usize| Ok(Expr::load(&columns.of_state(k, &whole)?, Expr::index()));
+    let cts = (0..widths.len()).map(of_after).collect::<Result<_>>()?;
     let ends = [inputs.clone(), before].concat();
-    for (input, ct) in inputs.iter().zip((all.pass)(rec, results, &ends)?) {
+    for (input, ct) in inputs.iter().zip(after.pull(rec, all.pass, cts, &ends)?) {
         if let Some(ct) = ct {
             all.add(input, Expr::load(&ct, Expr::index()));
         }
     }
     Ok(())
+}
+
+/// The states after each element. Stages that read one read the numbers that the recurrence stored, which therefore are
+/// not computed again: the cotangents of these are added to those of the state.
+struct After {
+    /// The states, as functions of those before, and of what they read.
+    computed: Vec<Node>,
+    /// The states as stages read them.
+    stored: Vec<Node>,
+    /// The states, the one that is computed last first.
+    order: Vec<usize>,
+}
+
+impl After {
+    fn new(rec: Recorder<'_>, scan: &ScanRows, before: &[Node], stored: Vec<Node>) -> Result<Self> {
+        let states = scan.states.len() as u32;
+        let stages = (0..).zip(&scan.next).filter(|(_, register)| **register >= states);
+        let read: Vec<(u32, Node)> = stages.map(|(k, &register)| (register, stored[k as usize].clone())).collect();
+        let registers = flat(rec, &scan.on.nvals, &scan.stages, before.to_vec(), Known { read: &read, given: &[] })?;
+        let computed = scan.next.iter().map(|&register| registers[register as usize].clone()).collect();
+        let mut order: Vec<usize> = (0..scan.next.len()).collect();
+        order.sort_by_key(|&k| Reverse(scan.next[k]));
+        Ok(Self { computed, stored, order })
+    }
+
+    /// The cotangents of each of `ends`, from the contributions to each state besides those of later stages.
+    fn pull(&self, rec: Recorder<'_>, pass: Pass, mut cts: Vec<Expr>, ends: &[Node]) -> Result<Vec<Option<Node>>> {
+        for (position, &k) in self.order.iter().enumerate() {
+            let earlier = &self.order[position + 1..];
+            let stored: Vec<Node> = earlier.iter().map(|&k| self.stored[k].clone()).collect();
+            if stored.is_empty() {
+                break;
+            }
+            let found = pass(rec, vec![(self.computed[k].clone(), cts[k].clone())], &stored)?;
+            for (&state, ct) in earlier.iter().zip(found) {
+                if let Some(ct) = ct {
+                    cts[state] = cts[state].clone().add(Expr::load(&ct, Expr::index()));
+                }
+            }
+        }
+        // The pass ends at the stored states too: what depends on the recurrence through them is counted.
+        let targets = [ends, &self.stored].concat();
+        let mut found = pass(rec, self.computed.iter().cloned().zip(cts).collect(), &targets)?;
+        found.truncate(ends.len());
+        Ok(found)
+    }
 }
 
 /// The columns of states among the numbers of all states.
@@ -95,13 +142,21 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The numbers of state `k`, from an expression of the numbers of all states.
-    fn of_state(&self, k: usize, all: &Expr) -> Result<Node> {
+    /// An array of the numbers of all states.
+    fn of_all(&self, value: Expr) -> Result<Node> {
+        Ok(self.rec.map(self.rec.times(&self.scan.on.nvals, self.scan.on.inner)?, value, &[]))
+    }
+
+    /// The numbers of state `k`, from those of all states.
+    fn of_state(&self, k: usize, all: &Node) -> Result<Node> {
         let widths = &self.scan.states;
         let width = Expr::u32(widths[k]);
         let element = Expr::index().div(width.clone()).mul(Expr::u32(self.scan.on.inner));
-        let at = element.add(Expr::u32(widths[..k].iter().sum())).add(Expr::index().rem(width));
-        Ok(self.rec.map(self.rec.times(&self.scan.on.nvals, widths[k])?, all.at(&at), &[]))
+        let at = match widths.len() {
+            1 => Expr::index(),
+            _ => element.add(Expr::u32(widths[..k].iter().sum())).add(Expr::index().rem(width)),
+        };
+        Ok(self.rec.map(self.rec.times(&self.scan.on.nvals, widths[k])?, Expr::load(all, at), &[]))
     }
 
     /// The arrays that the step reads.

@@ -155,8 +155,20 @@ impl<'a> Given<'a> {
     }
 }
 
+/// Whether each element is read by the position of its number, and no other.
+fn is_identity(given: &Given<'_>, base: &Expr, pieces: &[Piece], to: &Extent) -> bool {
+    let [Piece { times, is_reversed: false, divisor, modulus }] = pieces else { return false };
+    let (count, one) = (given.count.size(), Size::from(1));
+    let is_whole = modulus.as_ref().is_none_or(|modulus| modulus == count);
+    let is_same = count == to.size() || count.as_const().is_some() && count.is_same(to.size());
+    is_same && is_whole && !count.contains_count() && *times == one && *divisor == one && base.as_u32() == Some(0)
+}
+
 /// The cotangents of the elements, where the pieces cover the position.
 fn inverse(given: &Given<'_>, base: &Expr, pieces: Vec<Piece>, to: &Extent) -> Result<Option<Expr>> {
+    if is_identity(given, base, &pieces, to) {
+        return Ok(Some(given.ct.clone()));
+    }
     let Some(readers) = Preimage::new(base, pieces, &given.count) else { return Ok(None) };
     let terms = readers.terms();
     let (element, term) = match terms.as_known() {

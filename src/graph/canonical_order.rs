@@ -39,6 +39,31 @@ pub(crate) mod reduction {
     }
 }
 
+/// Sums of matrix products. At most 256 terms are added in one ascending sum. More terms are added in ascending order
+/// within runs of 16, the sums of the runs within blocks of 256 terms, those of the blocks within sections of 4096 terms,
+/// those of the sections within groups of 65,536 terms, and the sums of the groups. Each of these sums begins with 0, so
+/// that a sum without terms that is added to another one changes nothing: no sum is -0.
+///
+/// The error of a sum of `k > 256` terms is at most `4 * 16 + k / 65,536` rounding errors, each of at most half an ulp
+/// of the sum of the magnitudes; a single ascending sum has `k` of them. The sums of all levels are short because the
+/// rounding errors of an ascending sum of equal terms may have one sign. Groups are added in one ascending sum, since
+/// products of more than 2^24 terms are rare. Measured for 1,000,000 terms of f32, relative to the sum of the
+/// magnitudes, the maximum of 6 results: 1.1e-7 for uniform positive numbers, 2.9e-10 for those of both signs, 4.8e-7
+/// for equal ones.
+pub(crate) mod product {
+    /// Terms per run, and parts per sum of the levels up to a group.
+    pub(crate) const RUN: u32 = 16;
+
+    /// Terms per block. Sums of at most that many terms have one level.
+    pub(crate) const BLOCK: u32 = RUN * RUN;
+
+    /// Terms per section.
+    pub(crate) const SECTION: u32 = RUN * BLOCK;
+
+    /// Terms per group.
+    pub(crate) const GROUP: u32 = RUN * SECTION;
+}
+
 /// Scans of rows.
 pub(crate) mod row_scan {
     use super::BLOCK;

@@ -20,7 +20,7 @@ use super::expr::{Check, CheckedStrings};
 use super::recording::{read_now, read_u32, read_u32_if};
 use super::{BackendRef, Expr, Extent, Node, Size};
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, called, caller};
 use crate::integer::{self, Integer};
 
 /// Records arrays of one call of an operation.
@@ -38,7 +38,7 @@ impl<'a> Recorder<'a> {
     /// The recorder of a call of `op`, at the line of the caller.
     #[track_caller]
     pub(crate) fn new(backend: &'a BackendRef, op: &'static str) -> Self {
-        Self { backend, op, location: caller() }
+        Self { backend, op: called(op), location: caller() }
     }
 }
 

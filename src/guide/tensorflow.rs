@@ -253,6 +253,7 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `tf.matmul(a, b, transpose_b=True)` | [`a.matmul(b.t())`](Tensor::matmul) | `[.., k]` of any rank by one matrix, which TensorFlow refuses; ragged batches as in TensorFlow |
+//! | `tf.keras.layers.Attention()([q, v, k], use_causal_mask=True)` | [`q.scaled_dot_product_attention(causal(&k), &v)`](Tensor::scaled_dot_product_attention) | rows of any lengths, without padding; [`scaled`](crate::opt::scaled)`(&k, 1.0)` gives the scores of Keras, which are not divided by the root of the width |
 //! | `tf.math.unsorted_segment_sum(x, ids, n)` | [`x.unsorted_segment_sum(&ids, n)`](Tensor::unsorted_segment_sum), … | deterministic |
 //! | `tf.math.segment_sum(x, ids)` | [`x.segment_sum(&ids)`](Tensor::segment_sum), … | waits for the number of segments |
 //! | `tf.math.bincount(x, minlength=2, maxlength=8, axis=-1)` | [`x.bincount(-1, 2..=8)`](Tensor::bincount) | the range of [`Bins`](crate::opt::Bins) holds both limits; [`binary`](crate::opt::binary) is `binary_output` |

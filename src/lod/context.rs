@@ -16,13 +16,16 @@ impl LodTensor {
     /// The rows are vectors of `d` numbers (or single numbers) and the filter is `[size * d, out]`. The context is a
     /// number of rows, or [`starting_at`](crate::opt::starting_at)`(size, start)`; by default it starts `size / 2` rows
     /// before the row, rounded down. Zeros stand where it leaves the sequence. The result has rows of `out` numbers and
-    /// the same levels; its dtype is that of both.
-    ///
-    /// A map that arranges the contexts and a [matrix product](crate::Tensor::matmul). Never waits.
+    /// the same levels; its dtype is that of both. Sums are those of the product: integers wrap, NaN propagates. Empty
+    /// sequences stay empty.
     ///
     /// # Errors
     /// A tensor without levels; rows of rank 2 or more; a filter of another shape, dtype or device; a size below 1;
     /// bools and strings.
+    ///
+    /// # Cost
+    /// A map that arranges the contexts and a [matrix product](crate::Tensor::matmul), whose bits are the same on every
+    /// device. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor, RaggedTensor};
@@ -72,11 +75,14 @@ impl LodTensor {
     /// `pad_value` stands behind the end. Paddle: `sequence_enumerate`.
     ///
     /// The rows are single values: `[n]` or `[n, 1]`. They become rows of `win_size` values; the levels stay. Any
-    /// dtype. One map, which fuses into its consumer. Never waits.
+    /// dtype. Empty sequences stay empty.
     ///
     /// # Errors
     /// A tensor without levels; rows of several values; a `win_size` below 1; a `pad_value` that is not one value of
     /// the dtype.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

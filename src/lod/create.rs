@@ -13,11 +13,15 @@ impl LodTensor {
     ///
     /// The lengths of a level add up to the number of sequences of the next level, those of the last level to the
     /// number of rows. Without levels the result is the data. A level is a list on the host or a vector on the device.
-    /// Lists are checked here; what only the device sees is checked there, without a wait.
+    /// Lists are checked here; what only the device sees is checked there, and fails at the read. Any dtype.
     ///
     /// # Errors
     /// A scalar as data; lengths that are negative or that do not add up; a list without lengths, as in Paddle (a
     /// [`Tensor`] of no rows converts to such a LoD tensor).
+    ///
+    /// # Cost
+    /// No pass over the data, which are not copied. A host list of offsets or lengths is checked and uploaded; of a
+    /// vector on the device, a prefix sum and the checks, which the first read reports. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor, RaggedTensor};
@@ -48,11 +52,15 @@ impl LodTensor {
     /// Offsets are the start of each sequence, and the end of the last. Those of a level end at the number of sequences
     /// of the next level, those of the last level at the number of rows. Without levels the result is the data. A level
     /// is a list on the host or a vector on the device. Lists are checked here; what only the device sees is checked
-    /// there, without a wait. Paddle: `set_lod`.
+    /// there, and fails at the read. Any dtype. Paddle: `set_lod`.
     ///
     /// # Errors
     /// A scalar as data; offsets that do not start at 0, decrease, or do not end at the number of sequences or rows
     /// below; a list of fewer than two offsets.
+    ///
+    /// # Cost
+    /// No pass over the data, which are not copied. A host list of offsets or lengths is checked and uploaded; of a
+    /// vector on the device, a prefix sum and the checks, which the first read reports. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor, RaggedTensor};
@@ -86,11 +94,15 @@ impl LodTensor {
     /// The same data with other levels, as offsets: `from_lod` of the data.
     ///
     /// Each level is a list on the host or a vector on the device: the start of each sequence, and the end of the last.
-    /// The dtype and the rows stay; [`LodTensor::from_lod`] says what is checked. No pass, no wait.
+    /// The dtype and the rows stay; [`LodTensor::from_lod`] says what is checked.
     ///
     /// # Errors
     /// Offsets that do not start at 0, decrease, or do not end at the number of sequences or rows below; a list of
     /// fewer than two offsets.
+    ///
+    /// # Cost
+    /// No pass over the data, which are not copied. A host list of offsets or lengths is checked and uploaded; of a
+    /// vector on the device, a prefix sum and the checks, which the first read reports. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -109,6 +121,9 @@ impl LodTensor {
     ///
     /// # Errors
     /// More than the device can hold; a dtype that it does not have.
+    ///
+    /// # Cost
+    /// One pass over the lists on the host, and one upload of the data and of each level.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

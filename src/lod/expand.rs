@@ -18,11 +18,12 @@ impl LodTensor {
     /// -1 is the last level of `y`. The levels of this tensor stay: one level gives one level of repeated sequences,
     /// none gives none. A sequence for an empty one of `y` is dropped. Any dtype; the data of `y` are not read.
     ///
-    /// One map over the result, which fuses into its consumer, and a prefix sum per level. Never waits.
-    ///
     /// # Errors
     /// A level that `y` does not have; another number of sequences than level `ref_level` of `y` has, at the read where
     /// only the device knows it; another device.
+    ///
+    /// # Cost
+    /// One map over the result, which fuses into its consumer, and a prefix sum per level. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -43,11 +44,14 @@ impl LodTensor {
     /// Repeats each row of this tensor, which has no levels, to a sequence as long as the sequence of `y` with the same
     /// index in its last level. The result has the levels of `y`. Paddle: `sequence_expand_as`.
     ///
-    /// Any dtype; the data of `y` are not read. One map, which fuses into its consumer. Never waits.
+    /// Any dtype; the data of `y` are not read. The row of an empty sequence of `y` is dropped.
     ///
     /// # Errors
     /// This tensor has levels, or `y` has none; another number of rows than `y` has sequences, at the read where only
     /// the device knows it; another device.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

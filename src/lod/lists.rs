@@ -11,10 +11,13 @@ impl LodTensor {
     /// The tensor whose outermost sequences are these tensors: a level of their numbers of rows, above the levels that
     /// they have.
     ///
-    /// Costs a map over the values per halving of the list, as [`Tensor::concat`]. Never waits.
+    /// Any dtype. A tensor without rows is an empty sequence.
     ///
     /// # Errors
     /// An empty list; scalars; different ranks, dtypes, devices or inner dimensions.
+    ///
+    /// # Cost
+    /// A map over the values per halving of the list. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor, RaggedTensor};
@@ -48,11 +51,13 @@ impl LodTensor {
 
     /// The outermost sequences, each with the levels below: for one level, dense tensors of the rows of each sequence.
     ///
-    /// Each is a slice, which is computed where it is read. Waits for the number of sequences where only the device
-    /// knows it.
+    /// Each is a slice. Any dtype. An empty sequence gives a tensor without rows.
     ///
     /// # Errors
     /// A tensor without levels; more than 2^20 sequences; no host memory for their tensors.
+    ///
+    /// # Cost
+    /// No pass: a slice is computed where it is read. Waits for the number of sequences where only the device knows it.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

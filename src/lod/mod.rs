@@ -141,10 +141,13 @@ impl LodTensor {
     /// The rows of all sequences, one after the other, as a dense tensor.
     ///
     /// Its shape is `[rows, d, ..]`, where `d, ..` are the dimensions of a row. The dtype stays. Empty sequences leave
-    /// no trace. No pass, no wait.
+    /// no trace.
     ///
     /// # Errors
     /// None for a valid tensor.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

@@ -58,10 +58,13 @@ fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
 impl LodTensor {
     /// The offsets of each level, outermost first: the start of each sequence, and the end of the last.
     ///
-    /// The lists are on the host. Reads the levels with one wait, unless the host has them. Paddle: `LoDTensor.lod`.
+    /// The lists are on the host. Paddle: `LoDTensor.lod`.
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the offsets; a lost device.
+    ///
+    /// # Cost
+    /// One wait, in which all levels are read; none where the host has them.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -110,11 +113,14 @@ impl LodTensor {
 
     /// The lengths of the sequences of each level, outermost first.
     ///
-    /// The lists are on the host. Reads the levels with one wait, unless the host has them. [`LodTensor::lengths`] stay
-    /// on the device. Paddle: `LoDTensor.recursive_sequence_lengths`.
+    /// The lists are on the host. [`LodTensor::lengths`] stay on the device. Paddle:
+    /// `LoDTensor.recursive_sequence_lengths`.
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the lengths; a lost device.
+    ///
+    /// # Cost
+    /// One wait, in which all levels are read; none where the host has them.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -147,10 +153,14 @@ impl LodTensor {
         async move { lod.await.map(lengths) }
     }
 
-    /// The lengths of the sequences of a level, as a vector on the device; -1 is the last level. One map, no wait.
+    /// The lengths of the sequences of a level, as a vector on the device; -1 is the last level. i64. An empty sequence
+    /// has length 0.
     ///
     /// # Errors
     /// A level that the tensor does not have.
+    ///
+    /// # Cost
+    /// One map over the level. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -166,10 +176,13 @@ impl LodTensor {
 
     /// The offsets of the sequences of a level, as a vector on the device; -1 is the last level.
     ///
-    /// The start of each sequence, and the end of the last; i64. One map, no wait.
+    /// The start of each sequence, and the end of the last; i64.
     ///
     /// # Errors
     /// A level that the tensor does not have.
+    ///
+    /// # Cost
+    /// One map over the level. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

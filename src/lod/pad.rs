@@ -15,14 +15,17 @@ impl LodTensor {
     /// Pads the sequences of the last level to one length, `[n, maxlen, ..]` under the levels above, and returns their
     /// lengths too. Paddle: `sequence_pad`.
     ///
-    /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows
-    /// it ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor of the
-    /// shape of a row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any dtype.
-    /// One map over the result.
+    /// `maxlen` is a length, or `..` for that of the longest sequence. `pad_value` is a number or string, or a tensor
+    /// of the shape of a row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any
+    /// dtype. The padding of an empty sequence fills its whole row.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`; one below the length of the longest sequence, at the read where
     /// only the device knows it; a pad value of another dtype or shape.
+    ///
+    /// # Cost
+    /// One map over the result. With `..`, a wait where only the device knows the longest sequence;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -70,12 +73,15 @@ impl LodTensor {
     /// `i` of a new last level. Paddle: `sequence_unpad`.
     ///
     /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on
-    /// the host, or a vector or column on the device. Levels stay above the new one. Any dtype. A prefix sum over the
-    /// lengths, and one map. Never waits.
+    /// the host, or a vector or column on the device. Levels stay above the new one. Any dtype. A length of 0 gives an
+    /// empty sequence.
     ///
     /// # Errors
     /// Data of rank 0 or 1; not one length per padded sequence; a length that is negative or above `maxlen`, at the
     /// read where only the device knows it.
+    ///
+    /// # Cost
+    /// A prefix sum over the lengths, and one map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -105,10 +111,14 @@ impl LodTensor {
     /// false for padding, under the levels above. [`Tensor::sequence_mask`] of [`LodTensor::lengths`].
     ///
     /// `maxlen` is as in [`LodTensor::sequence_pad`], but may be below the length of the longest sequence, as in
-    /// Paddle. One map, which fuses into its consumer.
+    /// Paddle.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. With `..`, a wait where only the device knows the longest sequence;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

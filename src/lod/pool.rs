@@ -39,12 +39,13 @@ impl LodTensor {
     /// pooled separately; NaN in a column gives NaN. The order of sums is that of [`Tensor::reduce_sum`]: the same bits
     /// on every device.
     ///
-    /// One pass over the values, whose epilogue fills the empty sequences; a map for the first or last rows. Never
-    /// waits.
-    ///
     /// # Errors
     /// A tensor without levels; a `pad_value` that is not one value of the dtype; strings and bools in sums and
     /// means; integers for [`Pool::Sqrt`]; a dtype that is no float for [`Pool::AverageAs`].
+    ///
+    /// # Cost
+    /// One pass over the values, whose epilogue fills the empty sequences; a map for the first or last rows. Never
+    /// waits.
     ///
     /// ```
     /// use ragged::opt::Pool;
@@ -79,11 +80,14 @@ impl LodTensor {
     /// The first row of each sequence of the last level; zeros for an empty one.
     ///
     /// The result has the levels above the last. Any dtype; empty strings and `false` are the zeros of strings and
-    /// bools. One map, no wait. [`LodTensor::sequence_pool`] with [`Pool::First`] takes another value for empty
-    /// sequences. Paddle: `sequence_first_step`.
+    /// bools. [`LodTensor::sequence_pool`] with [`Pool::First`] takes another value for empty sequences. Paddle:
+    /// `sequence_first_step`.
     ///
     /// # Errors
     /// A tensor without levels.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -99,11 +103,14 @@ impl LodTensor {
     /// The last row of each sequence of the last level; zeros for an empty one.
     ///
     /// The result has the levels above the last. Any dtype; empty strings and `false` are the zeros of strings and
-    /// bools. One map, no wait. [`LodTensor::sequence_pool`] with [`Pool::Last`] takes another value for empty
-    /// sequences. Paddle: `sequence_last_step`.
+    /// bools. [`LodTensor::sequence_pool`] with [`Pool::Last`] takes another value for empty sequences. Paddle:
+    /// `sequence_last_step`.
     ///
     /// # Errors
     /// A tensor without levels.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

@@ -17,11 +17,14 @@ impl LodTensor {
     /// The numbers of each sequence of the last level as rows of `new_dim`: a sequence of `n` rows of `d` numbers
     /// becomes one of `n * d / new_dim` rows. Paddle: `sequence_reshape`.
     ///
-    /// The values stay in place, and the levels above the last stay. Any dtype. A map over the sequences. Never waits.
+    /// The values stay in place, and the levels above the last stay. Any dtype. Empty sequences stay empty.
     ///
     /// # Errors
     /// A tensor without levels; rows without numbers; a `new_dim` below 1; a sequence whose numbers are no multiple of
     /// `new_dim`, at the read where only the device knows the lengths.
+    ///
+    /// # Cost
+    /// A map over the sequences; the values are not copied. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor, RaggedTensor};

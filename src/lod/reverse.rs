@@ -7,11 +7,13 @@ use crate::error::Result;
 impl LodTensor {
     /// Reverses the rows of each sequence of the last level. Paddle: `sequence_reverse`, of one level.
     ///
-    /// The levels and the dtype stay, which may be any. Index arithmetic: one map, which fuses into its consumer. Never
-    /// waits.
+    /// The levels and the dtype stay, which may be any. Empty sequences stay empty.
     ///
     /// # Errors
     /// A tensor without levels.
+    ///
+    /// # Cost
+    /// Index arithmetic: one map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

@@ -10,12 +10,16 @@ impl LodTensor {
     /// several times. Paddle: `sequence_scatter`.
     ///
     /// The rows are `[width, ..]`, one for each sequence of the last level of `index`; `updates` has the levels of
-    /// `index`, and a row for each index. The shape, the levels and the dtype stay; integers wrap. Order and cost as
-    /// [`Tensor::batch_scatter_add`]. Never waits.
+    /// `index`, and a row for each index. The shape, the levels and the dtype stay; integers wrap. A row whose sequence
+    /// is empty stays. The updates of one element are added up in their order, and the sum is added to the element, as
+    /// by [`Tensor::batch_scatter_add`]: the same bits on every device.
     ///
     /// # Errors
     /// `index` or `updates` without levels; other numbers of sequences or updates; updates of another size or dtype;
     /// bools and strings; indices that are not integers. At the read: an index that is negative or not below the width.
+    ///
+    /// # Cost
+    /// A sort of the indices, a row reduction of the updates and a map. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

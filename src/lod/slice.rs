@@ -10,12 +10,14 @@ impl LodTensor {
     /// `sequence_slice`.
     ///
     /// Offsets and lengths are lists on the host, or vectors or columns on the device, with one integer per sequence of
-    /// the last level. The levels above stay. Any dtype. Costs as [`Tensor::slice_rows`](crate::Tensor::slice_rows).
-    /// Never waits.
+    /// the last level. The levels above stay. Any dtype. A length of 0 gives an empty sequence.
     ///
     /// # Errors
     /// A tensor without levels; not one offset and one length per sequence; a negative offset or length; a slice that
     /// exceeds its sequence. Fails at the read where only the device knows.
+    ///
+    /// # Cost
+    /// A prefix sum over the sequences, and one map over the values, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

@@ -18,10 +18,11 @@ impl LodTensor {
     /// [`LodTensor::tensor`], along the axis [`LodTensor::lod_level`], has no such limit; its results differ in the
     /// last bits.
     ///
-    /// A row reduction of the exponentials and a map. Never waits.
-    ///
     /// # Errors
     /// A tensor without levels; a dtype other than floats.
+    ///
+    /// # Cost
+    /// A row reduction of the exponentials and a map. Never waits.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

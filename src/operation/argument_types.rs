@@ -10,6 +10,7 @@ const TYPES: &[Row] = &[
     ("&[impl AsRef<Tensor>]", Tensors, None),
     ("&SparseTensor", SparseTensor, None),
     ("impl IntoOperand<'a>", Operand, None),
+    ("impl Into<AttentionKeys<'a>>", Tensor, Some("AttentionKeys")),
     ("impl Into<Factor<'a>>", Tensor, Some("Factor")),
     ("impl Into<LookupIds<'a>>", Tensor, Some("LookupIds")),
     ("impl Into<SegmentIds<'a>>", Tensor, Some("SegmentIds")),

@@ -7,6 +7,7 @@ pub(crate) mod elements;
 mod owner;
 mod results;
 
+pub use crate::error::named;
 pub use argument::Argument;
 pub use argument_kind::ArgumentKind;
 pub use owner::{Owner, Owners};
@@ -24,7 +25,8 @@ pub struct Operation {
     pub name: &'static str,
     /// The family, which is its topic in the documentation.
     pub family: &'static str,
-    /// The documentation, in Markdown.
+    /// The documentation, in Markdown: the page of its methods. Its first paragraph alone where the methods of all types
+    /// are written by hand, since their arguments differ: each of them has a page of its own.
     pub doc: &'static str,
     /// TensorFlow's name of the operation; `None` if TensorFlow does not have it for rows.
     pub tensorflow: Option<&'static str>,

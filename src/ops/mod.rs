@@ -41,12 +41,12 @@ pub(crate) use indexing::gather::in_range;
 pub use indexing::index::{Ellipsis, Index, NewAxis, SliceItems};
 pub(crate) use options::AsRows;
 pub use options::{
-    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, GroupKeys, HistogramRange, InitialStates, IntoAxes,
-    IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows, MaxLength, Ngrams,
-    PaddedShape, Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators,
-    SortAxis, SortBy, SortKeys, Sought, Transposed, along, any_of, backwards, batched, binary, clamped, descending,
-    exclusive, keep, keep_short, max_norm, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
-    right_of, shaped, starting_at, weighted, white_space, with_ragged_rank,
+    Along, AttentionKeys, Batched, Bins, Context, Depth, Factor, GatherIndices, GroupKeys, HistogramRange,
+    InitialStates, IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows,
+    MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds,
+    Separator, Separators, SortAxis, SortBy, SortKeys, Sought, Transposed, along, any_of, backwards, batched, binary,
+    causal, clamped, descending, exclusive, keep, keep_short, masked, max_norm, max_splits, nonempty, or_default,
+    pad_width, padded_with, reversed, right_of, scaled, shaped, starting_at, weighted, white_space, with_ragged_rank,
 };
 pub use reduce::Averaged;
 pub use reduce::quantile::Quantiles;

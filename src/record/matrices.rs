@@ -201,6 +201,8 @@ pub(crate) struct Pairs {
     asserts: Vec<Node>,
     /// Total size of the products in numbers, if the host knows all sizes.
     pub(crate) results: Option<u64>,
+    /// Whether batches may be left out.
+    has_gaps: bool,
 }
 
 impl Pairs {
@@ -226,9 +228,19 @@ impl Pairs {
             _ => k.clone().min(other.clone()),
         };
         let sizes = [m, terms, n];
-        let mut out = Self { left, right, sizes, starts, asserts, results: None };
+        let mut out = Self { left, right, sizes, starts, asserts, results: None, has_gaps: false };
         out.check(rec, k, other)?;
         Ok(out)
+    }
+
+    /// Leaves out the products of batches for which the array of bools `is_wanted` is not true: their results are 0, and
+    /// cost nothing.
+    pub(crate) fn only_where(&mut self, is_wanted: &Node) {
+        // Operands with other numbers of batches fail a condition; until then the index stays in the array.
+        let batch = Expr::index().min(Expr::size(&is_wanted.extent().size().max(1).sub(1)));
+        let [m, ..] = &mut self.sizes;
+        *m = Expr::load(is_wanted, batch).select(m.clone(), Expr::u32(0));
+        self.has_gaps = true;
     }
 
     /// Checks that matrices are rectangular, and that the `k` columns of left ones equal the `other` rows of right
@@ -321,7 +333,7 @@ impl Pairs {
             tiles,
             tile_capacity,
             tile,
-            has_gaps: false,
+            has_gaps: self.has_gaps,
         };
         let sums = rec.product(extent.clone(), product, &self.asserts);
         Ok(rec.map(extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))

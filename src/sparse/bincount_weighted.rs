@@ -69,12 +69,17 @@ impl<T: Number> RaggedTensor<T> {
     /// sparse tensor sorted by row and value.
     ///
     /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers
-    /// wrap. The sums have the order of [`bincount_weighted`](Self::bincount_weighted).
+    /// wrap, NaN propagates. A sum of 0 stays. A row without values has no entries. The sums have the order of
+    /// [`bincount_weighted`](Self::bincount_weighted).
     ///
     /// # Errors
     /// An axis that is out of range or above 1, or several axes; a negative number of bins, or
     /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device. At the read: negative
     /// values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
+    ///
+    /// # Cost
+    /// A sort of the values by row and value, a reduction of the weights, and the wait of
+    /// [`bincount_sparse`](Self::bincount_sparse).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -9,10 +9,13 @@ use crate::tensor::Tensor;
 impl SparseTensor {
     /// Applies `function` to the values; the coordinates stay.
     ///
-    /// The function must give a dense tensor of as many values; its dtype is free. The cost is that of the function.
+    /// The function must give a dense tensor of as many values; its dtype is free.
     ///
     /// # Errors
     /// The errors of the function; another number of values.
+    ///
+    /// # Cost
+    /// That of the function. Never waits by itself.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

@@ -186,11 +186,14 @@ impl SparseTensor {
 
     /// The values of each row of a sparse matrix as a ragged tensor `[rows, (values)]`, without the columns.
     ///
-    /// Values keep their order. One search per row and the checks, no wait.
+    /// Values keep their order. Any dtype. A row without entries is empty.
     ///
     /// # Errors
     /// A rank other than 2; 2^32 - 1 rows or more. At the read: rows that do not ascend; coordinates outside of the
     /// dense shape.
+    ///
+    /// # Cost
+    /// One search per row and the checks. Never waits.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

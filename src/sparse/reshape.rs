@@ -112,10 +112,13 @@ impl SparseTensor {
 
     /// The same entries in a dense shape that is at least as large along each dimension.
     ///
-    /// Computes nothing.
+    /// The coordinates and the values stay, of any dtype.
     ///
     /// # Errors
     /// Another number of dimensions; a size below that of the dense shape.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

@@ -16,13 +16,17 @@ fn named(error: Error) -> Error {
 /// Concatenation.
 impl StructuredTensor {
     /// Concatenates records along `axis`, a dimension of the records. All have the same fields. Axis 0 appends the
-    /// records; any other axis joins those of each row. Costs a [`Tensor::concat`] of each field.
+    /// records; any other axis joins those of each row. Empty rows stay empty unless a row that is joined to them is
+    /// not.
     ///
     /// TensorFlow: `tf.concat`.
     ///
     /// # Errors
     /// An empty list; single records; an axis out of range; different ranks; fields that some of the records lack, or
     /// that are records in some and tensors in others; as [`Tensor::concat`].
+    ///
+    /// # Cost
+    /// A [`Tensor::concat`] of each field: a map over its values and a map over its rows for the splits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};

@@ -73,12 +73,15 @@ impl StructuredTensor {
     /// The value of a field, by its name or by the path to it.
     ///
     /// Records of shape `[d1, .., dn]` give a value of shape `[d1, .., dn, ..]`, nested fields one of all dimensions on
-    /// the way. An empty path gives the records themselves. No pass, no wait.
+    /// the way. An empty path gives the records themselves.
     ///
     /// TensorFlow: `StructuredTensor.field_value`.
     ///
     /// # Errors
     /// A field that does not exist, with those that do.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// # #[cfg(feature = "json")] {
@@ -97,10 +100,13 @@ impl StructuredTensor {
 
     /// The tensor of a field of a known element type, by its name or by the path to it.
     ///
-    /// No pass. Any other value: [`field_value`](Self::field_value).
+    /// Any other value: [`field_value`](Self::field_value).
     ///
     /// # Errors
     /// A field that does not exist, with those that do; nested records; values of another dtype.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// # #[cfg(feature = "json")] {

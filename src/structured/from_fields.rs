@@ -63,8 +63,7 @@ impl StructuredTensor {
     /// The first dimensions of every field are those of the shape.
     ///
     /// The shape is a list of sizes, where -1 is any size or a ragged dimension, or a [`RaggedShape`], which also
-    /// states the row partitions. Fields under ragged records share the partitions of the records. No pass; where only
-    /// the device knows sizes or rows, the fields depend on the condition that they agree.
+    /// states the row partitions. Fields under ragged records share the partitions of the records.
     ///
     /// TensorFlow: `StructuredTensor.from_fields`; a `RaggedShape` takes the place of `nrows` and `row_partitions`.
     /// There is no `validate=False`: fields whose rows the host knows to be equal, or that share a partition, are
@@ -74,6 +73,10 @@ impl StructuredTensor {
     /// # Errors
     /// Sizes without fields (see [`from_shape`](Self::from_shape)); a name that is empty, a number, or given twice; a
     /// field of fewer dimensions; fields of other rows, at the read where only the device knows them; other devices.
+    ///
+    /// # Cost
+    /// No pass. Where only the device knows sizes or rows, the fields depend on the condition that they agree, which
+    /// the first read reports. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -107,14 +110,17 @@ impl StructuredTensor {
     /// Records of `rank` dimensions with these fields, by name.
     ///
     /// The first `rank` dimensions of every field are those of the records, ragged where a field's are. Fields under
-    /// ragged records share the partitions of the records. No pass; where only the device knows sizes or rows, the
-    /// fields depend on the condition that they agree. [`from_fields`](Self::from_fields) states the sizes.
+    /// ragged records share the partitions of the records. [`from_fields`](Self::from_fields) states the sizes.
     ///
     /// TensorFlow: `StructuredTensor.from_fields_and_rank`.
     ///
     /// # Errors
     /// No fields; a negative rank; a name that is empty, a number, or given twice; a field of fewer dimensions; fields
     /// of other rows, at the read where only the device knows them; other devices.
+    ///
+    /// # Cost
+    /// No pass. Where only the device knows sizes or rows, the fields depend on the condition that they agree, which
+    /// the first read reports. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -138,10 +144,13 @@ impl StructuredTensor {
 
     /// Records of a shape, without fields.
     ///
-    /// [`with_updates`](Self::with_updates) adds fields. No pass, no wait. TensorFlow: `StructuredTensor.from_shape`.
+    /// [`with_updates`](Self::with_updates) adds fields. TensorFlow: `StructuredTensor.from_shape`.
     ///
     /// # Errors
     /// More records than a tensor has values.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, StructuredTensor};

@@ -16,13 +16,15 @@ impl StructuredTensor {
     /// dimensions of the records. A single record takes the name of a field, or `..` for all of them. No keys give the
     /// records themselves.
     ///
-    /// Costs a [`Tensor::slice`] of each selected field.
-    ///
     /// TensorFlow: `StructuredTensor.__getitem__`.
     ///
     /// # Errors
     /// A name that no field has; a name after other than one item for each dimension of the records; an item beyond the
     /// dimensions of the records; as [`Tensor::slice`].
+    ///
+    /// # Cost
+    /// A [`Tensor::slice`] of each selected field: a map over the values that stay, and a prefix sum per ragged
+    /// dimension that is not kept whole or lies below such a dimension. Waits where that of a field does.
     ///
     /// ```
     /// # #[cfg(feature = "json")] {

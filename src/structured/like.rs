@@ -9,11 +9,14 @@ use crate::tensor::Tensor;
 impl StructuredTensor {
     /// A tensor of zeros (false, empty strings) with one element per record.
     ///
-    /// It has the shape of the records, ragged where they are, and any dtype. One map, which fuses into its consumer.
-    /// TensorFlow: `tf.zeros_like`, which gives f32.
+    /// It has the shape of the records, ragged where they are, and any dtype. TensorFlow: `tf.zeros_like`, which gives
+    /// f32.
     ///
     /// # Errors
     /// A dtype that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedShape, StructuredTensor};
@@ -29,11 +32,14 @@ impl StructuredTensor {
 
     /// A tensor of ones (true) with one element per record.
     ///
-    /// It has the shape of the records, ragged where they are, and any dtype but strings. One map, which fuses into its
-    /// consumer. TensorFlow: `tf.ones_like`, which gives f32.
+    /// It has the shape of the records, ragged where they are, and any dtype but strings. TensorFlow: `tf.ones_like`,
+    /// which gives f32.
     ///
     /// # Errors
     /// Strings; a dtype that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedShape, StructuredTensor};

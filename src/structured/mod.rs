@@ -188,10 +188,13 @@ impl StructuredTensor {
 
     /// Number of records of the outermost dimension, as an i64 scalar; none for a single record.
     ///
-    /// One map, no wait. [`len`](Self::len) reads the number. TensorFlow: `StructuredTensor.nrows`.
+    /// [`len`](Self::len) reads the number. TensorFlow: `StructuredTensor.nrows`.
     ///
     /// # Errors
     /// More than 2^32 - 2 records.
+    ///
+    /// # Cost
+    /// One map. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -207,10 +210,13 @@ impl StructuredTensor {
 
     /// Number of records in all dimensions, as an i64 scalar.
     ///
-    /// One map, no wait. TensorFlow: `tf.size`.
+    /// TensorFlow: `tf.size`.
     ///
     /// # Errors
     /// More than 2^32 - 2 records.
+    ///
+    /// # Cost
+    /// One map. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};

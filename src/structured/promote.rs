@@ -13,10 +13,14 @@ impl StructuredTensor {
     /// of the field. Dimensions that only the inner records have merge into the next one: the `tokens` of every doc of
     /// a record become one list per record.
     ///
-    /// Costs as [`Tensor::merge_dims`](crate::Tensor::merge_dims) of the field. TensorFlow: `StructuredTensor.promote`.
+    /// The dtype stays, and empty records leave empty lists. TensorFlow: `StructuredTensor.promote`.
     ///
     /// # Errors
     /// A path of fewer than two names; a field that does not exist; a name that is empty or a number.
+    ///
+    /// # Cost
+    /// A [`Tensor::merge_dims`](crate::Tensor::merge_dims) of the field: a map over row splits, and none over the
+    /// values. Never waits.
     ///
     /// ```
     /// # #[cfg(feature = "json")] {

@@ -11,11 +11,14 @@ impl StructuredTensor {
     /// Merges dimensions `outer_axis` to `inner_axis` of the records into one. Negative axes count from the back of the
     /// dimensions of the records.
     ///
-    /// Costs as [`Tensor::merge_dims`](crate::Tensor::merge_dims) of each field: no pass from dimension 0 on.
-    /// TensorFlow: `StructuredTensor.merge_dims`.
+    /// Empty rows of a merged dimension disappear. TensorFlow: `StructuredTensor.merge_dims`.
     ///
     /// # Errors
     /// An axis out of range for the records; `outer_axis` after `inner_axis`.
+    ///
+    /// # Cost
+    /// A [`Tensor::merge_dims`](crate::Tensor::merge_dims) of each field: none from dimension 0 on, and otherwise a map
+    /// over row splits; no pass over the values. Never waits.
     ///
     /// ```
     /// # #[cfg(feature = "json")] {
@@ -34,12 +37,15 @@ impl StructuredTensor {
         self.each(&|t| t.merge_dims(first, last)).map_err(here())
     }
 
-    /// Divides the outermost dimension of the records into rows: the result has one more dimension. No pass.
-    /// TensorFlow: `StructuredTensor.partition_outer_dimension`.
+    /// Divides the outermost dimension of the records into rows: the result has one more dimension. Rows of the
+    /// partition without values are empty rows of records. TensorFlow: `StructuredTensor.partition_outer_dimension`.
     ///
     /// # Errors
     /// A single record; a partition of other than as many values as there are records, at the read where only the
     /// device knows; another device.
+    ///
+    /// # Cost
+    /// No pass. Where only the device knows a number, one comparison, which the first read reports. Never waits.
     ///
     /// ```
     /// # #[cfg(feature = "json")] {
@@ -75,11 +81,14 @@ impl StructuredTensor {
         Ok(out)
     }
 
-    /// Inserts a dimension of size 1 as dimension `axis` of the records: 0 to the rank, or negative. No pass; waits
-    /// where [`Tensor::expand_dims`](crate::Tensor::expand_dims) of a field does.
+    /// Inserts a dimension of size 1 as dimension `axis` of the records: 0 to the rank, or negative.
     ///
     /// # Errors
     /// An axis out of range.
+    ///
+    /// # Cost
+    /// No pass. Waits where [`Tensor::expand_dims`](crate::Tensor::expand_dims) of a field does: along axis 0, where a
+    /// field is dense and only the device knows the number of records.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, StructuredTensor};

@@ -93,8 +93,8 @@ impl StructuredTensor {
     /// The records with updated fields: set, computed from the old value, or removed. Fields without an update are
     /// kept. The shape of the records stays; the shapes of nested records may change.
     ///
-    /// A new field may be added to records that exist. Records of a new nested field are set as a whole. Costs no pass;
-    /// values must have the rows of their records, which is a condition where only the device knows.
+    /// A new field may be added to records that exist. Records of a new nested field are set as a whole. Values must
+    /// have the rows of their records, which is a condition where only the device knows them.
     ///
     /// TensorFlow: `StructuredTensor.with_updates`.
     ///
@@ -102,6 +102,9 @@ impl StructuredTensor {
     /// An empty path or name; two updates of one field, or of a field and of another one below it; a path whose parent
     /// does not exist or is no record; removal, or a function, of a field that does not exist; a value of other rows
     /// than its records, on another device; an error of a function, which is returned; records nested too deeply.
+    ///
+    /// # Cost
+    /// No pass, besides those of the functions. Never waits.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor, Update};

@@ -126,6 +126,9 @@ impl Tensor {
     /// buffer holds, or than a buffer of this device may hold; a usage or size that cannot be bound; a buffer of
     /// another device.
     ///
+    /// # Cost
+    /// No pass, no copy, no wait.
+    ///
     /// ```no_run
     /// use ragged::{DType, Device, Tensor, wgpu};
     /// let device = Device::gpu()?;
@@ -174,11 +177,17 @@ impl Tensor {
 impl<T: Element + Number> RaggedTensor<T> {
     /// A dense tensor whose values are those of a buffer of the program's own wgpu device, without a copy.
     ///
-    /// The rules of use, and an example, are those of [`Tensor::from_wgpu_buffer`]; the dtype is the type's.
+    /// The shape is given, row-major; the dtype is the type's. The buffer has usage `STORAGE`, and `COPY_SRC` if this
+    /// tensor itself is read. Commands that fill it are submitted before the tensor is first computed, and nothing
+    /// writes to, maps or destroys it while the tensor, or anything still to be computed from it, exists.
+    /// [`Tensor::from_wgpu_buffer`] says more of these rules.
     ///
     /// # Errors
     /// The CPU backend; a dtype that the device lacks; more values than the buffer holds, or than a buffer of this
     /// device may hold; a usage or size that cannot be bound; a buffer of another device.
+    ///
+    /// # Cost
+    /// No pass, no copy, no wait.
     ///
     /// ```no_run
     /// use ragged::{Device, RaggedTensor, wgpu};

@@ -319,9 +319,16 @@ impl Tensor {
     /// All dimensions but the outermost are ragged unless the options say otherwise. A list without nested lists gives
     /// a dense tensor, a scalar gives a scalar. For the dtype see [`ConstantOptions::dtype`].
     ///
+    /// Empty lists are empty rows. NaN and infinities stay.
+    ///
     /// # Errors
     /// Scalars at different depths; an empty list below the depth of the scalars; values of mixed types, or that the
     /// dtype cannot hold; inner values that are not uniform.
+    ///
+    /// # Cost
+    /// Two passes over the lists on the host, and an upload of the flat values and of each list of row splits. Never
+    /// waits. [`RaggedTensor::from_nested`](crate::RaggedTensor::from_nested) takes typed lists without a value per
+    /// element.
     ///
     /// ```
     /// use ragged::opt::ConstantOptions;

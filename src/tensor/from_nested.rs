@@ -266,7 +266,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// Each level of vectors below the outermost list is a ragged dimension. Arrays of values are uniform dimensions,
     /// and so are arrays of such arrays: `[[f32; 3]; 2]` gives a dense tensor of shape `[2, 3]`, `Vec<Vec<[f32; 3]>>` a
-    /// ragged tensor of points.
+    /// ragged tensor of points. Empty lists are empty rows.
     ///
     /// `&str` and `String` are byte strings. Lists of bytes (`&[u8]`, `Vec<u8>`, `b"…"`) are rows of u8, with one more
     /// dimension; [`from_bytes`](RaggedTensor::from_bytes) makes byte strings of them.
@@ -274,6 +274,9 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// More than the device can hold; no host memory for the flat values; arrays of the crate ndarray that differ in
     /// other lengths than the first.
+    ///
+    /// # Cost
+    /// A pass over the lists on the host, an upload of the flat values and one of each list of splits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -127,8 +127,14 @@ impl<T: Element> RaggedTensor<T> {
     /// A dense tensor of the given shape whose elements are `values`, row-major. One size may be -1: it follows from
     /// the number of values, as in [`Tensor::reshape`].
     ///
+    /// The dtype is that of the values. A size of 0 gives a tensor without elements.
+    ///
     /// # Errors
     /// A shape whose number of elements is not the number of values; more than the device can hold.
+    ///
+    /// # Cost
+    /// One upload of the values; none of a tensor. Never waits, unless only the device knows the number of values and a
+    /// size behind the first is -1.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Str};

@@ -165,11 +165,14 @@ impl Tensor {
     /// Copies the tensor to another device, through host memory.
     ///
     /// A tensor that is on that device already is returned unchanged. Otherwise the call reads the whole tensor, and
-    /// waits.
+    /// waits. Shape, partitions and dtype stay; every value keeps its bits.
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available, or than either device can
     /// hold; a dtype that the other device lacks.
+    ///
+    /// # Cost
+    /// One read of the whole tensor with one wait, and an upload; nothing on the same device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -195,6 +198,9 @@ impl Tensor {
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available, or than either device can
     /// hold; a dtype that the other device lacks.
+    ///
+    /// # Cost
+    /// One read of the whole tensor, and an upload; nothing on the same device. The future is ready once the read is.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -9,11 +9,16 @@ use crate::error::{Error, Result, here};
 
 /// Reads, and copies on other devices.
 impl<T: Element> RaggedTensor<T> {
-    /// Copies the tensor to another device, through host memory; none of it is copied on the same device.
+    /// Copies the tensor to another device, through host memory; a tensor on the same device is returned unchanged.
+    ///
+    /// Shape, partitions and dtype stay; every value keeps its bits.
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available; more than the other device can
     /// hold, or a dtype that it lacks.
+    ///
+    /// # Cost
+    /// One read of the whole tensor with one wait, and an upload; nothing on the same device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -33,6 +38,9 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available; more than the other device can
     /// hold, or a dtype that it lacks.
+    ///
+    /// # Cost
+    /// One read of the whole tensor, and an upload; nothing on the same device. The future is ready once the read is.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

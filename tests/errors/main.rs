@@ -4,6 +4,7 @@ mod amounts;
 #[path = "../common/mod.rs"]
 mod common;
 mod compile_errors;
+mod composed;
 mod debug;
 mod devices;
 mod elementwise;

@@ -1,7 +1,7 @@
 //! Misuse of tensors of numbers: reductions, rows, indexing, layouts, construction.
 
 use ragged::arguments::{Axes, Operand};
-use ragged::opt::{Combiner, along, batched, descending, shaped, weighted, with_nrows};
+use ragged::opt::{Combiner, along, batched, descending, masked, shaped, weighted, with_nrows};
 use ragged::{DType, Device, RaggedShape, RaggedTensor, RowPartition, SparseTensor, Tensor, eval, s};
 
 use crate::{Misuse, no, read};
@@ -49,6 +49,12 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("bitcast", |s| no(s.t.bitcast(DType::F64))),
     ("clip_by_value", |s| no(s.ints.clip_by_value(0.5, 1.0))),
     ("check_numerics", |s| no(s.words.check_numerics("x"))),
+    ("scaled_dot_product_attention", |s| no(s.x.scaled_dot_product_attention(&s.ints, &s.x))),
+    ("scaled_dot_product_attention of numbers", |s| no(s.x.scaled_dot_product_attention(&s.x, &s.x))),
+    ("scaled_dot_product_attention by a mask of numbers", |s| {
+        let x = s.dense.expand_dims(0)?;
+        no(x.scaled_dot_product_attention(masked(&x, |query, key| query + key), &x))
+    }),
     ("matmul", |s| no(s.x.matmul(&s.ints))),
     ("matmul of vectors", |s| no(s.dense.matmul(&s.x.flat_values()?))),
     ("matmul of sizes", |s| no(s.dense.matmul(&RaggedTensor::from_nested([[1.0f32; 2]; 3], &s.device)?))),

@@ -1,5 +1,5 @@
 //! Declarations of operations say what their methods are: the types that have them, the names of the arguments, the
-//! first sentence of the documentation.
+//! first sentence of the documentation. The page of each method is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,6 +128,63 @@ fn summaries_are_those_of_the_methods() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(compared.len() > 20, "only {compared:?}");
+}
+
+/// What the page of a function lacks.
+fn missing(doc: &str, can_fail: bool) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    if can_fail && !doc.contains("# Errors") {
+        out.push("# Errors");
+    }
+    if !doc.contains("# Cost") {
+        out.push("# Cost");
+    }
+    if !doc.contains("```") {
+        out.push("an example");
+    }
+    out
+}
+
+/// Whether a page names another one in place of its own errors or its own cost.
+fn refers(doc: &str) -> bool {
+    let one_line = doc.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    ["Costs as", "# Errors As [", "# Cost As ["].iter().any(|text| one_line.contains(text))
+}
+
+#[test]
+fn pages_are_complete_where_they_are_read() {
+    let functions = by_type_and_name();
+    let (mut faults, mut by_hand) = (Vec::new(), 0);
+    for operation in ragged::operations() {
+        for owner in operation.owners.iter() {
+            let name = format!("{}::{}", owner.name(), operation.name);
+            let (doc, can_fail) = match functions.get(&key(owner, operation)) {
+                Some(function) => {
+                    by_hand += 1;
+                    (function.doc.as_str(), function.result_words().any(|word| word == "Result"))
+                }
+                None => (operation.doc, true),
+            };
+            let missing = missing(doc, can_fail);
+            if !missing.is_empty() {
+                faults.push(format!("{name}: no {}", missing.join(", no ")));
+            }
+            if refers(doc) {
+                faults.push(format!("{name}: its errors or its cost are on another page"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(by_hand > 150, "only {by_hand} pages of methods by hand");
+}
+
+#[test]
+fn what_pages_lack_is_found() {
+    assert_eq!(missing("Sum.\n# Cost\nOne pass.", true), ["# Errors", "an example"]);
+    assert_eq!(missing("Sum.\n```\n```", false), ["# Cost"]);
+    assert!(missing("Sum.\n# Errors\n# Cost\n```\n```", true).is_empty());
+    assert!(refers("Sum.\n\n# Cost\nAs [`add`](Self::add).") && refers("Any dtype. Costs\nas [`add`](Self::add)."));
+    assert!(!refers("Sum, as [`add`](Self::add).\n# Cost\nOne map."));
 }
 
 #[test]

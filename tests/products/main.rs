@@ -4,8 +4,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attention;
 mod errors;
 mod independence;
 mod kernels;
 mod layouts;
 mod matrix;
+mod terms;

@@ -8,6 +8,7 @@ use super::common::random::Random;
 pub trait Number: Element<Host = Self> + Copy + PartialEq + std::fmt::Debug {
     const ZERO: Self;
     fn small(v: i32) -> Self;
+    fn add(self, other: Self) -> Self;
     fn add_product(self, a: Self, b: Self) -> Self;
     /// The bits, with one pattern for all NaNs.
     fn bits(self) -> u64;
@@ -19,6 +20,9 @@ macro_rules! integers {
         fn small(v: i32) -> Self {
             // So large that products wrap.
             (v as $t).wrapping_mul(<$t>::MAX / 37)
+        }
+        fn add(self, other: Self) -> Self {
+            self.wrapping_add(other)
         }
         fn add_product(self, a: Self, b: Self) -> Self {
             self.wrapping_add(a.wrapping_mul(b))
@@ -36,6 +40,9 @@ macro_rules! floats {
         fn small(v: i32) -> Self {
             // Products and sums round, so that the bits depend on the order.
             v as $t / 7.0
+        }
+        fn add(self, other: Self) -> Self {
+            self + other
         }
         fn add_product(self, a: Self, b: Self) -> Self {
             self + a * b
@@ -64,12 +71,24 @@ impl<T: Number> Matrix<T> {
         let at = |p: usize| self.values[p % self.rows * self.columns + p / self.rows];
         Self { rows: self.columns, columns: self.rows, values: (0..self.values.len()).map(at).collect() }
     }
+    /// The product, whose sums are those of runs of 16 terms, of 16 runs, and so on up to 65,536 terms, and of these. At
+    /// most 256 terms have one sum.
     pub fn times(&self, other: &Self) -> Vec<Vec<T>> {
         assert_eq!(self.columns, other.rows);
+        let terms: Vec<usize> = (0..self.columns).collect();
         let sum = |i: usize, j: usize| {
-            (0..self.columns).fold(T::ZERO, |sum, l| {
-                sum.add_product(self.values[i * self.columns + l], other.values[l * other.columns + j])
-            })
+            let of_run = |terms: &[usize]| {
+                terms.iter().fold(T::ZERO, |sum, &l| {
+                    sum.add_product(self.values[i * self.columns + l], other.values[l * other.columns + j])
+                })
+            };
+            if terms.len() <= 256 {
+                return of_run(&terms);
+            }
+            let of_block = |terms: &[usize]| terms.chunks(16).map(of_run).fold(T::ZERO, T::add);
+            let of_section = |terms: &[usize]| terms.chunks(256).map(of_block).fold(T::ZERO, T::add);
+            let of_group = |terms: &[usize]| terms.chunks(4096).map(of_section).fold(T::ZERO, T::add);
+            terms.chunks(65_536).map(of_group).fold(T::ZERO, T::add)
         };
         (0..self.rows).map(|i| (0..other.columns).map(|j| sum(i, j)).collect()).collect()
     }

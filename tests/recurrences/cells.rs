@@ -90,6 +90,34 @@ fn an_lstm_has_the_bits_of_a_loop() -> Result<()> {
     Ok(())
 }
 
+/// Products of more than 256 terms have the bits of products of matrices, and of the CPU.
+#[test]
+fn wide_states_have_the_bits_of_a_loop() -> Result<()> {
+    let width = 300;
+    let mut first = None;
+    for (name, device) in devices_and_unfused_cpu() {
+        let x = ragged_rows(7, &[3, 0, 1], width, device);
+        let (u, start) = (dense(8, &[width, width], device), dense(9, &[1, width], device));
+        let out = x.scan_rows([&start], |states, x| {
+            let state = (&(&states[0].matmul(&u)? * 0.01)? + x)?;
+            Ok((vec![state.clone()], vec![state]))
+        })?;
+        let found = bits(&out.outputs[0]);
+        let mut want = Vec::new();
+        for (row, n) in [(0, 3), (2, 1)] {
+            let row = x.slice(s![row])?;
+            let mut state = start.clone();
+            for k in 0..n {
+                state = (&state.matmul(&u)?.multiply(0.01)? + &row.slice(s![k..k + 1])?)?;
+                want.extend(bits(&state));
+            }
+        }
+        assert!(found == want, "{name}");
+        assert!(*first.get_or_insert_with(|| found.clone()) == found, "{name}");
+    }
+    Ok(())
+}
+
 #[test]
 fn an_lstm_has_the_gradients_of_a_loop() -> Result<()> {
     let lengths = [3, 0, 1, 4];

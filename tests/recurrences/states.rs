@@ -114,7 +114,7 @@ fn rows_of_any_rank_and_of_sizes_that_the_device_knows() -> Result<()> {
 }
 
 #[test]
-fn a_row_is_the_same_alone_and_in_a_crowd() -> Result<()> {
+fn batch_invariance() -> Result<()> {
     for (name, device) in devices_and_unfused_cpu() {
         let crowd = super::ragged_rows(5, &[9, 0, 40, 1, 300, 2, 2, 17], 3, device);
         let w = super::dense(6, &[3, 3], device);
@@ -132,6 +132,106 @@ fn a_row_is_the_same_alone_and_in_a_crowd() -> Result<()> {
             let of_crowd = all.slice(ragged::s![row..row + 1])?;
             assert_eq!(super::bits(&states(&alone)?), super::bits(&of_crowd), "{name}: row {row}");
         }
+    }
+    Ok(())
+}
+
+/// States and gradients of the inputs are those of the rows in another order.
+#[test]
+fn shuffled_rows() -> Result<()> {
+    let lengths = [9, 0, 40, 1, 300, 2, 2, 17];
+    let order = [4i64, 1, 7, 0, 6, 2, 5, 3];
+    let mut first = None;
+    for (name, device) in devices_and_unfused_cpu() {
+        let x = super::ragged_rows(5, &lengths, 3, device);
+        let (u, weight) = (super::dense(6, &[3, 3], device), super::ragged_rows(8, &lengths, 3, device));
+        let start = super::dense(7, &[1, 3], device);
+        let both = |x: &Tensor, weight: &Tensor| -> Result<[Tensor; 2]> {
+            let step = |x: &Tensor| {
+                x.scan_rows([&start], |states, x| {
+                    let state = (&states[0].matmul(&u)? + x)?.tanh()?;
+                    Ok((vec![state.clone()], vec![state]))
+                })
+            };
+            let value = |x: &[Tensor]| step(&x[0])?.outputs[0].multiply(weight)?.reduce_sum(..);
+            Ok([step(x)?.outputs[0].clone(), ragged::grad(value, [x])?[0].clone()])
+        };
+        let order = RaggedTensor::from_nested(order, device)?;
+        let shuffled = both(&x.gather(&order)?, &weight.gather(&order)?)?;
+        let all = both(&x, &weight)?;
+        for (shuffled, all) in shuffled.iter().zip(&all) {
+            assert_eq!(super::bits(shuffled), super::bits(&all.gather(&order)?), "{name}");
+        }
+        let found = all.each_ref().map(super::bits);
+        assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{name}");
+    }
+    Ok(())
+}
+
+/// Long divisions, powers and remainders run loops of their own: a dispatch of a software adapter, which ends loops after
+/// some iterations, has fewer positions of them.
+#[test]
+fn steps_with_loops_on_long_rows() -> Result<()> {
+    let mut first = None;
+    for (name, device) in devices_and_unfused_cpu() {
+        let numbers: Vec<i64> = (1..3000i64).map(|k| k * 1_000_003 % 8191 + 1).collect();
+        let x = RaggedTensor::from_nested([numbers.clone(), vec![7]], device)?;
+        let start = RaggedTensor::from_nested([i64::MAX - 5], device)?;
+        let integers = x.scan_rows([&start], |states, x| {
+            // The quotient has about 50 digits, and the exponent 62.
+            let power = x.pow(i64::MAX / 2)?;
+            let of_state = (&states[0] ^ x)?.pow(i64::MAX / 2)?;
+            let state = (&(&states[0].floordiv(x)? ^ &power)? ^ &of_state)?;
+            Ok((vec![state.clone()], vec![state]))
+        })?;
+        let floats = RaggedTensor::from_nested([numbers.iter().map(|&k| k as f32).collect(), vec![7.0f32]], device)?;
+        let start = RaggedTensor::from_nested([1.0f32], device)?;
+        let remainders = floats.scan_rows([&start], |states, x| {
+            let state = (&(&states[0] + x)? * 1e30)?.floormod(&(x * 1e-3)?)?;
+            Ok((vec![state.clone()], vec![state]))
+        })?;
+        let integers: RaggedTensor<i64> = integers.outputs[0].clone().try_into()?;
+        let found = (integers.to_vec()?, super::bits(&remainders.outputs[0]));
+        assert!(*first.get_or_insert_with(|| found.clone()) == found, "{name}");
+    }
+    Ok(())
+}
+
+/// A branch that is not taken may hold any number; its gradient is 0.
+#[test]
+fn choices_in_a_step() -> Result<()> {
+    let mut first = None;
+    for (name, device) in devices_and_unfused_cpu() {
+        let x = RaggedTensor::from_nested([vec![1.0f32, -2.0, 3.0], vec![], vec![-1.0, -4.0]], device)?.into_erased();
+        let start = RaggedTensor::from_nested([0.0f32], device)?;
+        // The logarithm of a number below 0 is NaN.
+        let scanned = |x: &Tensor| {
+            x.scan_rows([&start], |states, x| {
+                let sum = (&states[0] + x)?;
+                let state = sum.greater(0.0)?.select(&(&sum + 1.0)?.log()?, &(&states[0] * 0.5)?)?;
+                Ok((vec![state.clone()], vec![state]))
+            })
+        };
+        let mut want = Vec::new();
+        for row in [vec![1.0f32, -2.0, 3.0], vec![], vec![-1.0, -4.0]] {
+            let mut state = 0.0f32;
+            for x in row {
+                state = if state + x > 0.0 { (state + x + 1.0).ln() } else { state * 0.5 };
+                want.push(state);
+            }
+        }
+        let states = super::bits(&scanned(&x)?.outputs[0]);
+        let gradient = super::bits(&ragged::grad(|x| scanned(&x[0])?.outputs[0].reduce_sum(..), [&x])?[0]);
+        for (state, want) in states.iter().zip(want) {
+            assert!((f32::from_bits(*state) - want).abs() < 1e-6, "{name}: {states:?}");
+        }
+        // The third state depends on the first one by way of the second.
+        let third = 1.0 / (3.0 + 0.5 * 2.0f32.ln() + 1.0);
+        let want = [(1.0 + 0.5 + 0.5 * third) / 2.0, 0.0, third, 0.0, 0.0];
+        for (d, want) in gradient.iter().zip(want) {
+            assert!((f32::from_bits(*d) - want).abs() < 1e-6, "{name}: {gradient:?}");
+        }
+        assert_eq!(*first.get_or_insert_with(|| (states.clone(), gradient.clone())), (states, gradient), "{name}");
     }
     Ok(())
 }

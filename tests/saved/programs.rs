@@ -47,6 +47,49 @@ fn captured_tensors_that_have_a_name_are_written_once() -> Result<()> {
     Ok(())
 }
 
+/// A recurrence and its gradient, with weights that the file holds, on rows of other lengths.
+#[test]
+fn recurrences_of_files() -> Result<()> {
+    let traced = |device: &Device| -> Result<Program> {
+        let weights = RaggedTensor::from_nested([[0.5f32, -0.25], [0.125, 0.75]], device)?.into_erased();
+        let start = RaggedTensor::from_nested([[0.25f32, -1.0]], device)?.into_erased();
+        let scanned = move |x: &Tensor| {
+            x.scan_rows(ragged::opt::backwards([&start]), |states, x| {
+                let state = (&states[0].matmul(&weights)? + x)?.tanh()?;
+                Ok((vec![state.clone()], vec![(&state * x)?]))
+            })
+        };
+        let spec = TensorSpec::new(DType::F32, [None, None, Some(2)]).ragged_rank(1);
+        Program::trace(&[spec], |x| {
+            let of_x = ragged::grad(|x| scanned(&x[0])?.outputs[0].square()?.reduce_sum(..), [&x[0]])?;
+            let out = scanned(&x[0])?;
+            Ok((out.outputs[0].clone(), out.states[0].clone(), of_x[0].clone()))
+        })
+    };
+    let mut first = None;
+    for (name, device) in devices() {
+        let program = traced(&device)?;
+        let bytes = SavedModel::new().with_program("p", &program).to_bytes()?;
+        let read = SavedModel::from_bytes(bytes.clone())?;
+        assert!(read.to_bytes()? == bytes, "{name}");
+        let mut found = Vec::new();
+        for lengths in [&[3usize, 0, 1][..], &[0], &[40, 2]] {
+            let rows: Vec<Vec<[f32; 2]>> = lengths
+                .iter()
+                .map(|&n| (0..n).map(|k| [k as f32 / 8.0 - 1.0, 0.5 - k as f32 / 16.0]).collect())
+                .collect();
+            let x = RaggedTensor::from_nested(rows, &device)?;
+            for (got, want) in read.program("p")?.run(&x)?.iter().zip(program.run(&x)?) {
+                let got = bits(&got.to_host()?);
+                assert_eq!(got, bits(&want.to_host()?), "{name}: {lengths:?}");
+                found.push(got);
+            }
+        }
+        assert!(*first.get_or_insert_with(|| found.clone()) == found, "{name}");
+    }
+    Ok(())
+}
+
 #[test]
 fn a_program_without_inputs_runs_on_any_device() -> Result<()> {
     let table = RaggedTensor::from_nested([vec![0.5f32, 1.5], vec![2.0]], &Device::cpu())?;

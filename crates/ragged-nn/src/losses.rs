@@ -1,5 +1,6 @@
 //! Losses: the mean over all predictions, ragged or dense.
 
+use ragged::operation::named;
 use ragged::opt::batched;
 use ragged::{DType, Result, Tensor};
 
@@ -57,13 +58,16 @@ fn check_floats(op: &'static str, predictions: &Tensor) -> Result<()> {
 /// Source: `keras.losses.BinaryCrossentropy(from_logits=True)`.
 #[track_caller]
 pub fn binary_cross_entropy_with_logits(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "binary_cross_entropy_with_logits";
     let x = logits.as_ref();
-    let y = pair("binary_cross_entropy_with_logits", x, labels.as_ref())?;
-    // The condition gives the derivative at 0 that TensorFlow gives: 1/2 minus the label.
-    let is_positive = x.greater_equal(0.0)?;
-    let linear = is_positive.select(x, 0.0)?.subtract(&x.multiply(&y)?)?;
-    let negative = is_positive.select(&x.negative()?, x)?;
-    linear.add(&negative.exp()?.log1p()?)?.reduce_mean(..)
+    let y = pair(OP, x, labels.as_ref())?;
+    named(OP, || {
+        // The condition gives the derivative at 0 that TensorFlow gives: 1/2 minus the label.
+        let is_positive = x.greater_equal(0.0)?;
+        let linear = is_positive.select(x, 0.0)?.subtract(&x.multiply(&y)?)?;
+        let negative = is_positive.select(&x.negative()?, x)?;
+        linear.add(&negative.exp()?.log1p()?)?.reduce_mean(..)
+    })
 }
 
 /// Mean cross entropy of probabilities and binary labels.
@@ -91,13 +95,16 @@ pub fn binary_cross_entropy_with_logits(logits: &impl AsRef<Tensor>, labels: &im
 /// Source: `keras.losses.BinaryCrossentropy`.
 #[track_caller]
 pub fn binary_cross_entropy(predictions: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "binary_cross_entropy";
     const EPSILON: f64 = 1e-7;
     let p = predictions.as_ref();
-    let y = pair("binary_cross_entropy", p, labels.as_ref())?;
-    let p = p.clip_by_value(EPSILON, 1.0 - EPSILON)?;
-    let one = p.ones_like()?;
-    let of_false = one.subtract(&y)?.multiply(&one.subtract(&p)?.log()?)?;
-    y.multiply(&p.log()?)?.add(&of_false)?.reduce_mean(..)?.negative()
+    let y = pair(OP, p, labels.as_ref())?;
+    named(OP, || {
+        let p = p.clip_by_value(EPSILON, 1.0 - EPSILON)?;
+        let one = p.ones_like()?;
+        let of_false = one.subtract(&y)?.multiply(&one.subtract(&p)?.log()?)?;
+        y.multiply(&p.log()?)?.add(&of_false)?.reduce_mean(..)?.negative()
+    })
 }
 
 /// Mean squared error: the mean of `(prediction - label)²` over all values, a scalar of the dtype of the predictions.
@@ -122,9 +129,10 @@ pub fn binary_cross_entropy(predictions: &impl AsRef<Tensor>, labels: &impl AsRe
 /// Source: `keras.losses.MeanSquaredError`.
 #[track_caller]
 pub fn mean_squared_error(predictions: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "mean_squared_error";
     let x = predictions.as_ref();
-    let y = pair("mean_squared_error", x, labels.as_ref())?;
-    x.subtract(&y)?.square()?.reduce_mean(..)
+    let y = pair(OP, x, labels.as_ref())?;
+    named(OP, || x.subtract(&y)?.square()?.reduce_mean(..))
 }
 
 /// Mean cross entropy of the softmaxes of logits and probabilities, both vectors of the last dimension.
@@ -156,7 +164,7 @@ pub fn categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRe
     if x.rank() == 0 {
         return Err(argument(OP, "the logits must be vectors, but are a scalar"));
     }
-    y.multiply(&x.log_softmax(-1)?)?.reduce_sum(-1)?.reduce_mean(..)?.negative()
+    named(OP, || y.multiply(&x.log_softmax(-1)?)?.reduce_sum(-1)?.reduce_mean(..)?.negative())
 }
 
 /// Mean cross entropy of the softmaxes of logits, vectors of the last dimension, and the index of the right class of each.
@@ -192,6 +200,8 @@ pub fn sparse_categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &im
         let hint = "the labels must have the dimensions of the logits but the last";
         return Err(argument(OP, format!("the logits are {x}, and the labels {labels}; {hint}")));
     }
-    let at = labels.expand_dims(-1)?;
-    x.log_softmax(-1)?.gather_nd(batched(&at, labels.rank()))?.reduce_mean(..)?.negative()
+    named(OP, || {
+        let at = labels.expand_dims(-1)?;
+        x.log_softmax(-1)?.gather_nd(batched(&at, labels.rank()))?.reduce_mean(..)?.negative()
+    })
 }

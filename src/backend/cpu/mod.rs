@@ -27,6 +27,7 @@ mod operand;
 mod operations;
 pub(crate) mod options;
 mod output_writer;
+mod packed_matrix;
 mod parallel;
 mod pool;
 #[cfg(test)]

@@ -7,15 +7,13 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::array::{Array, ArrayElement};
+use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::compute::CpuPrimitive;
-use super::encoding::{Dense, Encoded, Value, by_size};
+use super::encoding::{Encoded, by_size};
 use super::eval::Block;
-use super::matmul::blocked::{Panels, product};
-use super::matmul::factor::Factor;
 use super::matmul::operand;
-use super::number::Number;
+use super::packed_matrix::{self, Layout, Matrix, Multiplier, packed};
 use super::parallel;
 use super::template::{Prepared, Template};
 use super::work_items::RowStarts;
@@ -27,7 +25,7 @@ use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::{ScanRows, StageValue};
 
 /// Most rows of a block.
-const ROWS: usize = 32;
+const ROWS: usize = packed_matrix::VECTORS;
 
 /// Blocks per core: cores that finish early take further blocks.
 const BLOCKS_PER_CORE: usize = 4;
@@ -46,15 +44,17 @@ impl CpuPrimitive for ScanRows<InPlan> {
         let out = &mut outputs[0];
         out.zero_rest(starts.at(nrows) * self.on.inner as usize);
         let mut kept: Vec<Option<Array>> = self.stages.iter().map(|_| None).collect();
-        let mut matrices: Vec<Option<&Array>> = Vec::with_capacity(self.stages.len());
+        let (mut matrices, mut reserved) = (Vec::with_capacity(self.stages.len()), Vec::new());
         for (stage, kept) in self.stages.iter().zip(&mut kept) {
-            matrices.push(match &stage.value {
-                StageValue::Map(_) => None,
-                StageValue::Product { right, terms, .. } => {
-                    let len = *terms as usize * stage.width as usize;
-                    Some(operand(inputs, op, right, len, kept)?)
-                }
-            });
+            let StageValue::Product { left, right, terms, transposed } = &stage.value else {
+                matrices.push(None);
+                continue;
+            };
+            let (terms, columns) = (*terms as usize, stage.width as usize);
+            let layout = Layout { terms, columns, transposed: *transposed };
+            let matrix = operand(inputs, op, right, terms * columns, kept)?;
+            reserved.push(inputs.pool.reserve_host(op, layout.bytes(left.dtype()))?);
+            matrices.push(Some(packed(matrix, left.dtype(), layout)));
         }
         let stages = templates.iter().map(|of| of.in_run(inputs)).collect();
         let loop_ = Loop { scan: self, stages, initial: CompiledExpr::new(inputs, &self.initial), matrices };
@@ -98,6 +98,8 @@ struct Given {
 
 /// A stage, compiled once for all runs.
 struct StageTemplate {
+    /// The register whose numbers these are, if nothing is computed.
+    same_as: Option<usize>,
     template: Arc<Template>,
     given: Vec<Given>,
     /// Numbers of each element: of the register, or of the vector of a product.
@@ -118,6 +120,12 @@ fn templates(step: &Prepared, scan: &ScanRows<InPlan>) -> Option<Vec<StageTempla
             StageValue::Map(value) => (value, stage.width),
             StageValue::Product { left, terms, .. } => (left, *terms),
         };
+        let same_as = match e.kind() {
+            ExprKind::Register(register, at) if at.is_index() && scan.width(register.number) == width => {
+                Some(register.number as usize)
+            }
+            _ => None,
+        };
         let mut read: Vec<Expr> = Vec::new();
         let mut given = Vec::new();
         for (e, columns) in e.register_reads(width, |register| scan.width(register.number))? {
@@ -127,7 +135,7 @@ fn templates(step: &Prepared, scan: &ScanRows<InPlan>) -> Option<Vec<StageTempla
             read.push(e);
         }
         let template = Arc::new(Template::new(step, &read, &[e]));
-        Some(StageTemplate { template, given, width: width as usize, dtype: e.dtype() })
+        Some(StageTemplate { same_as, template, given, width: width as usize, dtype: e.dtype() })
     };
     scan.stages.iter().map(of_stage).collect()
 }
@@ -140,8 +148,11 @@ struct CompiledStage<'a> {
 impl CompiledStage<'_> {
     /// The numbers of the elements, from the registers of the same elements.
     fn values(&self, elements: &[u32], registers: &[Encoded<'static>]) -> Encoded<'static> {
-        let StageTemplate { given, width, dtype, .. } = self.of;
+        let StageTemplate { same_as, given, width, dtype, .. } = self.of;
         let numbers = elements.len() * width;
+        if let Some(register) = same_as {
+            return registers[*register].slice(0..numbers);
+        }
         let starts = elements.iter().map(|&element| element.wrapping_mul(*width as u32)).collect();
         let mut block = Block::sequences(&self.expr, starts, *width as u32);
         for (id, given) in given.iter().enumerate() {
@@ -180,7 +191,7 @@ struct Loop<'a> {
     stages: Vec<CompiledStage<'a>>,
     initial: CompiledExpr<'a>,
     /// The matrix of each stage that is a product.
-    matrices: Vec<Option<&'a Array>>,
+    matrices: Vec<Option<Box<dyn Matrix + 'a>>>,
 }
 
 impl Loop<'_> {
@@ -188,29 +199,32 @@ impl Loop<'_> {
     fn run(&self, rows: &mut [RowOutput<'_>]) {
         let scan = self.scan;
         let mut states = self.initial_states(rows);
+        let mut matrices: Vec<Option<Box<dyn Multiplier + '_>>> =
+            self.matrices.iter().map(|matrix| matrix.as_ref().map(|of| of.multiplier())).collect();
+        let width = |k: usize| scan.width(k as u32) as usize;
+        let (mut elements, mut registers) = (Vec::new(), Vec::new());
         let longest = rows.first().map_or(0, |row| row.len);
         for position in 0..longest {
             let active = rows.partition_point(|row| row.len > position);
             let place = |row: &RowOutput<'_>| if scan.reversed { row.len - 1 - position } else { position };
-            let elements: Vec<u32> = rows[..active].iter().map(|row| (row.start + place(row)) as u32).collect();
-            let width = |k: usize| scan.width(k as u32) as usize;
-            let mut registers: Vec<Encoded<'static>> =
-                states.iter().enumerate().map(|(k, state)| state.slice(0..active * width(k))).collect();
-            for (stage, matrix) in self.stages.iter().zip(&self.matrices) {
-                let mut values = stage.values(&elements, &registers);
-                if let Some(matrix) = matrix {
-                    values = multiplied(
-                        &values,
-                        matrix,
-                        active,
-                        width(registers.len()),
-                        stage.of.width,
-                        is_transposed(scan, registers.len()),
-                    );
-                }
-                registers.push(values);
+            elements.clear();
+            elements.extend(rows[..active].iter().map(|row| (row.start + place(row)) as u32));
+            registers.clear();
+            registers.extend(
+                states
+                    .iter()
+                    .enumerate()
+                    .map(|(k, state): (usize, &Encoded<'static>)| state.slice(0..active * width(k))),
+            );
+            for (stage, matrix) in self.stages.iter().zip(&mut matrices) {
+                let values = stage.values(&elements, &registers);
+                registers.push(match matrix {
+                    Some(matrix) => matrix.products(&values, active),
+                    None => values,
+                });
             }
-            states = scan.next.iter().map(|&k| registers[k as usize].clone()).collect();
+            states.clear();
+            states.extend(scan.next.iter().map(|&k| registers[k as usize].clone()));
             for (b, row) in rows[..active].iter_mut().enumerate() {
                 let at = place(row);
                 store(&states, b, &scan.states, row.out, at);
@@ -236,12 +250,6 @@ impl Loop<'_> {
     }
 }
 
-/// Whether the matrix of the stage that computes register `k` is stored transposed.
-fn is_transposed(scan: &ScanRows<InPlan>, k: usize) -> bool {
-    let stage = &scan.stages[k - scan.states.len()];
-    matches!(stage.value, StageValue::Product { transposed: true, .. })
-}
-
 /// Stores the states of row `b` of a block to element `at` of the row.
 fn store(states: &[Encoded<'static>], b: usize, widths: &[u32], out: &mut [u8], at: usize) {
     let inner = widths.iter().sum::<u32>() as usize;
@@ -252,47 +260,4 @@ fn store(states: &[Encoded<'static>], b: usize, widths: &[u32], out: &mut [u8], 
         state.slice(b * width..(b + 1) * width).store(&mut out[own]);
         first += width;
     }
-}
-
-/// The products of `n` vectors of `terms` numbers with a matrix of `width` columns.
-fn multiplied(
-    vectors: &Encoded<'static>,
-    matrix: &Array,
-    n: usize,
-    width: usize,
-    terms: usize,
-    transposed: bool,
-) -> Encoded<'static> {
-    macro_rules! typed {
-        ($t:ty, $columns:literal) => {
-            of_type::<$t, $columns>(vectors, matrix, n, width, terms, transposed)
-        };
-    }
-    match vectors.dtype() {
-        DType::I32 => typed!(i32, 16),
-        DType::U32 => typed!(u32, 16),
-        DType::I64 => typed!(i64, 8),
-        DType::U64 => typed!(u64, 8),
-        DType::F32 => typed!(f32, 16),
-        DType::F64 => typed!(f64, 8),
-        d => unreachable!("bug: a product of {d}, which is recorded as u32 or f32"),
-    }
-}
-
-fn of_type<T: Value + Number + ArrayElement, const N: usize>(
-    vectors: &Encoded<'static>,
-    matrix: &Array,
-    n: usize,
-    width: usize,
-    terms: usize,
-    transposed: bool,
-) -> Encoded<'static> {
-    let left: Dense<'_, T> = T::expanded(n * terms, vectors);
-    let left = Factor::left(&left, 0, (n, terms), false);
-    let right = Factor::right(matrix.slice::<T>(), 0, (terms, width), transposed);
-    let out = Dense::<T>::filled(n * width, |out| {
-        let mut rows: Vec<&mut [T]> = out.chunks_exact_mut(width).collect();
-        product(left, right, terms, &mut rows, &mut Panels::<T, N>::new());
-    });
-    T::wrap(out)
 }

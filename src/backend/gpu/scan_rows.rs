@@ -55,6 +55,8 @@ pub struct Schedule {
 pub struct StepCost {
     /// Numbers per row of each phase, and iterations of loops per number; last, those of the states.
     pub phases: Vec<(u32, u64)>,
+    /// Iterations of loops per number of the initial states.
+    pub initial: u64,
     /// Words of the registers of a row.
     pub row_words: u64,
 }
@@ -62,13 +64,14 @@ pub struct StepCost {
 impl StepCost {
     fn of(phases: &Phases, inner: u32) -> Self {
         let of_phases = phases.phases.iter().map(|phase| (phase.width, phase.iterations));
-        Self { phases: of_phases.chain([(inner, STORE)]).collect(), row_words: phases.row_words }
+        let (initial, row_words) = (phases.initial_iterations, phases.row_words);
+        Self { phases: of_phases.chain([(inner, STORE)]).collect(), initial, row_words }
     }
 
     /// Iterations of loops of one invocation per position of `group_rows` rows.
     fn iterations(&self, group_rows: u32) -> u64 {
         let phases = self.phases.iter().map(|&(width, each)| self.of_numbers(group_rows, width, each));
-        1 + looped(self.phases.len() as u64, 0) + phases.sum::<u64>()
+        phases.fold(1 + looped(self.phases.len() as u64, 0), u64::saturating_add)
     }
 
     /// Iterations of loops of one invocation over `width` numbers of each row.
@@ -80,8 +83,11 @@ impl StepCost {
 
     /// Iterations of loops of one invocation before the first position.
     fn iterations_before(&self, group_rows: u32) -> u64 {
-        let states = self.phases.last().map_or(0, |&(width, each)| self.of_numbers(group_rows, width, each));
-        looped(group_rows.into(), 0) + states
+        let states = self
+            .phases
+            .last()
+            .map_or(0, |&(width, each)| self.of_numbers(group_rows, width, each.saturating_add(self.initial)));
+        looped(group_rows.into(), 0).saturating_add(states)
     }
 }
 
@@ -98,7 +104,13 @@ impl Schedule {
         let at_once = INVOCATIONS >> widest;
         let fit =
             u64::from(WORKGROUP_WORDS).checked_div(cost.row_words).unwrap_or(1).clamp(1, INVOCATIONS.into()) as u32;
-        let group_rows = if is_wide(cost.row_words) { 1 } else { at_once.max(rows.div_ceil(GROUPS)).min(fit) };
+        let mut group_rows = if is_wide(cost.row_words) { 1 } else { at_once.max(rows.div_ceil(GROUPS)).min(fit) };
+        let most = driver.recurrence_iterations(1);
+        let of_position = |rows| cost.iterations_before(rows).saturating_add(cost.iterations(rows));
+        // A dispatch computes a position of all rows of a group at least.
+        while group_rows > 1 && of_position(group_rows) > most {
+            group_rows = group_rows.div_ceil(2);
+        }
         let groups = rows.div_ceil(group_rows);
         let (mut groups_at_once, mut scratch) = (groups, 0);
         if is_wide(cost.row_words) {
@@ -203,28 +215,32 @@ mod tests {
 
     /// An LSTM cell of 32 units: a product, its gates, and the states.
     fn lstm() -> StepCost {
-        StepCost { phases: vec![(128, 37), (32, 0), (64, 0)], row_words: 32 * 2 + 128 + 64 }
+        StepCost { phases: vec![(128, 37), (32, 0), (64, 0)], initial: 0, row_words: 32 * 2 + 128 + 64 }
     }
 
     #[test]
     fn rows_are_divided_among_groups_first() {
         let rows = |n| Schedule::new(DriverLimits::Timeout, &lstm(), n, 1 << 30).unwrap().group_rows;
         assert_eq!([1, 64, 1024, 1025, 1537, 100_000].map(rows), [2, 2, 2, 3, 4, 12]);
-        let narrow = StepCost { phases: vec![(1, 0)], row_words: 3 };
+        let narrow = StepCost { phases: vec![(1, 0)], initial: 0, row_words: 3 };
         let schedule = Schedule::new(DriverLimits::Timeout, &narrow, 1 << 20, 1 << 30).unwrap();
         assert_eq!((schedule.group_rows, schedule.groups), (256, 4096));
     }
 
     #[test]
     fn dispatches_stay_below_the_loop_limit() {
-        for cost in [lstm(), StepCost { phases: vec![(1, 0)], row_words: 3 }] {
+        for cost in [lstm(), StepCost { phases: vec![(1, 0)], initial: 0, row_words: 3 }] {
             for rows in [1, 5000, 1 << 20] {
                 let schedule = Schedule::new(DriverLimits::LoopIterations, &cost, rows, 1 << 30).unwrap();
                 let each = cost.iterations(schedule.group_rows);
                 assert!(u64::from(schedule.positions_at_once) * each < 65_535, "{cost:?}, {rows} rows");
             }
         }
-        let wide = StepCost { phases: vec![(4096, 4160)], row_words: 9000 };
+        // Fewer rows per group, where a position of as many exceeds the limit.
+        let cost = StepCost { phases: vec![(64, 6000), (64, 0)], initial: 90, row_words: 70 };
+        let schedule = Schedule::new(DriverLimits::LoopIterations, &cost, 1 << 20, 1 << 30).unwrap();
+        assert!(schedule.group_rows < 40 && cost.iterations(schedule.group_rows) < 60_000, "{schedule:?}");
+        let wide = StepCost { phases: vec![(4096, 4160)], initial: 0, row_words: 9000 };
         assert!(Schedule::new(DriverLimits::LoopIterations, &wide, 1, 1 << 30).is_none());
         assert!(Schedule::new(DriverLimits::Timeout, &wide, 1, 1 << 30).is_some());
         assert!(Schedule::new(DriverLimits::Timeout, &wide, 1, 1 << 10).is_none(), "more than scratch");

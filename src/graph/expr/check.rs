@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, called, caller};
 use crate::graph::{Size, WeakNode};
 
 /// A device-side condition, with the error for the user if it does not hold.
@@ -63,13 +63,13 @@ impl Check {
     /// A condition of the operation `op`, with the source location of the operation's caller.
     #[track_caller]
     pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), ..Self::here() })
+        Arc::new(Self { op: called(op), what: what.into(), ..Self::here() })
     }
 
     /// As [`Check::new`], of a condition that compares an index of the user with a size.
     #[track_caller]
     pub(crate) fn of_index(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), is_of_index: true, ..Self::here() })
+        Arc::new(Self { op: called(op), what: what.into(), is_of_index: true, ..Self::here() })
     }
 
     /// The condition that the total of a scan fits in u32.

@@ -105,7 +105,9 @@ impl Planner<'_> {
         }
         // A map that is read several times, or at computed positions, is inlined only if recomputing it is cheap.
         let repeated = uses > 1 || !at.is_index();
-        if repeated && (cost > MAX_REPEATED_COST || (uses > 8 && cost > 8)) {
+        // A load of the stored map computes the position too.
+        let more = cost.saturating_sub(evaluation_cost(at, g.rows.as_ref()));
+        if repeated && (cost > MAX_REPEATED_COST || (uses > 8 && more > 8)) {
             return Err(if uses > 1 { FusionBarrier::SeveralReaders } else { FusionBarrier::ComputedPositions });
         }
         if self.chain_ends.contains(&n.digest()) {

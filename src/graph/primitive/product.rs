@@ -7,8 +7,10 @@ use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{Extent, Node};
 
 /// Batched matrix product. Batch `g` has `m` times `n` results, row-major from `starts[2]` on; result (i, j) is the sum
-/// of `a(i, l) * b(l, j)` over `l` below `k`, added to 0 one by one, `l` ascending. All sizes and starts are expressions
-/// in the batch number.
+/// of `a(i, l) * b(l, j)` over `l` below `k`, in the canonical order of [`canonical_order::product`], which depends on `k`
+/// alone. All sizes and starts are expressions in the batch number.
+///
+/// [`canonical_order::product`]: crate::graph::canonical_order::product
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "saved",

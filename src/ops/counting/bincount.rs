@@ -229,13 +229,20 @@ impl Counted {
 impl<T: Number> RaggedTensor<T> {
     /// The sum of the weights of the occurrences of each of the integers from 0 on.
     ///
-    /// Shapes, order of the sums, errors and cost are those of [`Tensor::bincount_weighted`]; the weights' type is the
-    /// result's.
+    /// Integers are counted along `axis` and all axes below it, or in all (`..`): a vector of sums, or one for each row
+    /// of a deeper axis. The number of bins is the largest value plus 1, or as [`Bins`] says. `weights` has the layout
+    /// of this tensor, and its type is that of the result; integers wrap. Bins without values, those of empty rows
+    /// included, hold 0. NaN propagates. The sums have the order of [`Tensor::bincount_weighted`]: the same bits on
+    /// every backend.
     ///
     /// # Errors
     /// Byte strings as values; an axis out of range, or several; a negative number of bins, or
     /// [`binary`](crate::opt::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device. At
     /// the read: negative values, floats that are not whole numbers.
+    ///
+    /// # Cost
+    /// Up to 512 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
+    /// reduction of the weights. One more pass with a wait where the number of bins depends on the largest value.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

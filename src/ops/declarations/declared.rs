@@ -54,6 +54,7 @@ const DECLARED: &[&[Operation]] = &[
     strings::hash::OPERATIONS,
     counting::histogram::OPERATIONS,
     indexing::mask::OPERATIONS,
+    products::attention::OPERATIONS,
     products::matmul::OPERATIONS,
     reshaping::merge_dims::OPERATIONS,
     reduce::norm::OPERATIONS,

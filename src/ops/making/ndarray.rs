@@ -70,8 +70,13 @@ impl<T: Element> RaggedTensor<T> {
     /// The dense tensor of an array's values, in any memory order. [`RaggedTensor::from_tensor`] makes the result
     /// ragged. [`RaggedTensor::from_nested`] takes rows that are arrays.
     ///
+    /// The dtype is that of the array. Dimensions of size 0 stay.
+    ///
     /// # Errors
     /// An array larger than the device can hold.
+    ///
+    /// # Cost
+    /// One pass over the array on the host, and one upload. Never waits.
     ///
     /// ```
     /// use ndarray::array;

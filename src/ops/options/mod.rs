@@ -3,6 +3,7 @@
 //! The crate's documentation describes the pattern.
 
 mod arguments;
+mod attention;
 mod bins;
 mod gather;
 mod group_keys;
@@ -21,6 +22,7 @@ mod sort;
 mod states;
 
 pub use arguments::{IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes};
+pub use attention::{AttentionKeys, causal, masked, scaled};
 pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
 pub use group_keys::GroupKeys;

@@ -39,8 +39,10 @@ operations! {
     /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
     /// stay in their rows and columns.
     ///
-    /// Each number of the result is one sum in ascending order, without fused multiply-add: a function of its row and
-    /// its column alone, with the same bits on every device.
+    /// Each number of the result is a sum without fused multiply-add, in an order that its number of terms alone
+    /// determines: at most 256 terms ascending; more terms in ascending sums of 16 terms, of 16 such sums, and so on up to
+    /// 65,536 terms, and of these. Its error is at most about `64 + k / 65536` roundings of the sum of the magnitudes of
+    /// `k` terms. It is a function of its row and its column, with the same bits on every device.
     ///
     /// # Errors
     /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; batches that
@@ -48,10 +50,11 @@ operations! {
     /// have rows. Sizes that do not match fail at the call where the host has the splits, and at the read otherwise.
     ///
     /// # Cost
-    /// One product, whose tiles are spread evenly for any sizes of the batches. Batches of different sizes add a prefix
-    /// sum of tile counts and, for `[.., (i), (j)]`, a prefix sum of row lengths. Waits once for the size of the result
-    /// where only the device knows it and no useful bound exists: for `j` of a dense result, and for `[.., (i), (j)]`
-    /// of two ragged dimensions. [`record_async`](crate::record_async) awaits it.
+    /// One product, whose tiles are spread evenly for any sizes of the batches. Many terms of few results are divided
+    /// as well. Batches of different sizes add a prefix sum of tile counts and, for `[.., (i), (j)]`, a prefix sum of
+    /// row lengths. Waits once for the size of the result where only the device knows it and no useful bound exists:
+    /// for `j` of a dense result, and for `[.., (i), (j)]` of two ragged dimensions.
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -77,8 +80,6 @@ fn matmul<'a>(x: &Tensor, other: impl Into<Factor<'a>>) -> Result<Tensor> {
     Factor::from(x).matmul(other.into())
 }
 
-const OP: &str = "matmul";
-
 /// Every dimension of the tensor below the outermost, as a partition.
 #[track_caller]
 fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
@@ -86,18 +87,26 @@ fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
 }
 
 impl Tensor {
-    #[track_caller]
-    fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), OP);
+    /// The matrix product, recorded for the operation of `rec`.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    pub(super) fn product(
+        &self,
+        rec: Recorder<'_>,
+        transpose_a: bool,
+        other: &Self,
+        transpose_b: bool,
+    ) -> Result<Self> {
         if self.dtype() != other.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype(), location: rec.location });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: other.dtype(), location: rec.location });
         }
-        Takes::Numbers.check(OP, self.dtype())?;
-        Device::check_same(OP, self.backend(), other.backend())?;
+        rec.at(Takes::Numbers.check(rec.op, self.dtype()))?;
+        rec.at(Device::check_same(rec.op, self.backend(), other.backend()))?;
         let (rank, other_rank) = (self.rank(), other.rank());
         if (rank, other_rank, transpose_a) == (1, 2, false) {
-            let product = self.expand_dims(0)?.product(false, other, transpose_b)?;
-            return product.merge_dims(0, 1);
+            let product = rec.at(self.expand_dims(0))?.product(rec, false, other, transpose_b)?;
+            return rec.at(product.merge_dims(0, 1));
         }
         let is_flat = other_rank == 2 && (rank == 2 || !transpose_a);
         if rank < 2 || other_rank < 2 || (rank != other_rank && !is_flat) {
@@ -106,7 +115,7 @@ impl Tensor {
             let (lhs, rhs) = (self.shape_text(), other.shape_text());
             return Err(rec.shape(lhs, rhs, what.into()));
         }
-        let (a, b) = (dims(self)?, dims(other)?);
+        let (a, b) = (rec.at(dims(self))?, rec.at(dims(other))?);
         let asserts = if is_flat { Vec::new() } else { same_batches(rec, [self, other], [&a, &b])? };
         let left = Matrices::new(self, &a, transpose_a, is_flat);
         let right = Matrices::new(other, &b, transpose_b, is_flat);
@@ -124,6 +133,22 @@ impl Tensor {
             let batches = if other.ragged_rank() > self.ragged_rank() { &b } else { &a };
             self.by_matrices(rec, &pairs, operands, &batches[..batches.len() - 2], width)
         }
+    }
+
+    /// The product of batches of matrices, `[b, (m), (k)]` by `[b, (k), n]`, where the array of bools `is_wanted` is true
+    /// for a batch; 0 for other batches.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    pub(super) fn product_where(&self, rec: Recorder<'_>, other: &Self, is_wanted: &Node) -> Result<Self> {
+        let (a, b) = (rec.at(dims(self))?, rec.at(dims(other))?);
+        let asserts = same_batches(rec, [self, other], [&a, &b])?;
+        let [left, right] = [(self, &a), (other, &b)].map(|(x, dims)| Matrices::new(x, dims, false, false));
+        let (Some(left), Some(right)) = (left, right) else { unreachable!("bug: matrices have dimensions") };
+        let mut pairs = Pairs::new(rec, left, right, asserts)?;
+        pairs.only_where(is_wanted);
+        let width = other.inner().iter().next_back().copied();
+        self.by_matrices(rec, &pairs, [rec.numbers(self)?, rec.numbers(other)?], &a[..a.len() - 2], width)
     }
 
     /// Multiplies all rows, as one matrix, by one matrix.
@@ -250,6 +275,7 @@ impl Factor<'_> {
     /// them.
     #[track_caller]
     pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
-        self.tensor.product(self.transposed, other.tensor, other.transposed)
+        let rec = Recorder::new(self.tensor.backend(), "matmul");
+        self.tensor.product(rec, self.transposed, other.tensor, other.transposed)
     }
 }

@@ -1,3 +1,5 @@
-//! Products of matrices.
+//! Products of matrices, and attention.
 
+pub(super) mod attention;
+mod masked_values;
 pub(super) mod matmul;

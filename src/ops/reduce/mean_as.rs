@@ -53,8 +53,9 @@ operations! {
     /// A dtype that is no float; `axis` out of range or named twice; bool or string values; f64 on a device without it.
     ///
     /// # Cost
-    /// As [`Tensor::reduce_variance`], and one more pass for the least values of 32-bit and 64-bit integers in f32, f16
-    /// or bf16.
+    /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
+    /// f32, f16 or bf16. Axes that are not adjacent take two passes, or three for floats and 64-bit integers. No wait,
+    /// but with [`keep`](crate::opt::keep) of axis 0.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};
@@ -78,7 +79,9 @@ operations! {
     /// A dtype that is no float; `axis` out of range or named twice; bool or string values; f64 on a device without it.
     ///
     /// # Cost
-    /// As [`Tensor::reduce_variance_as`].
+    /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
+    /// f32, f16 or bf16. Axes that are not adjacent take two passes, or three for floats and 64-bit integers. No wait,
+    /// but with [`keep`](crate::opt::keep) of axis 0.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};
@@ -169,8 +172,9 @@ impl<T: Averaged> RaggedTensor<T> {
     /// `axis` out of range or named twice; f64 on a device without it.
     ///
     /// # Cost
-    /// As [`reduce_variance`](Self::reduce_variance), and one more pass for 32-bit and 64-bit integers in a type other
-    /// than f64.
+    /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
+    /// f32, f16 or bf16. Axes that are not adjacent take two passes, or three for floats and 64-bit integers. No wait,
+    /// but with [`keep`](crate::opt::keep) of axis 0.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -196,7 +200,9 @@ impl<T: Averaged> RaggedTensor<T> {
     /// `axis` out of range or named twice; f64 on a device without it.
     ///
     /// # Cost
-    /// As [`reduce_variance_as`](Self::reduce_variance_as).
+    /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
+    /// f32, f16 or bf16. Axes that are not adjacent take two passes, or three for floats and 64-bit integers. No wait,
+    /// but with [`keep`](crate::opt::keep) of axis 0.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -137,12 +137,7 @@ operations! {
 
 #[track_caller]
 fn softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), "softmax");
-    let axis = axis.saturating_i64();
-    let (x, r) = tensor.along(rec, axis)?;
-    let (shifted, sum) = shifted(x, &r)?;
-    let sum = r.stored(sum);
-    tensor.normalized(rec, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
+    tensor.softmax_along(Recorder::new(tensor.backend(), "softmax"), axis.saturating_i64())
 }
 
 #[track_caller]
@@ -241,12 +236,22 @@ impl Magnitudes {
 }
 
 impl Tensor {
+    /// Softmax along one axis, recorded for the operation of `rec`.
+    ///
+    /// # Errors
+    /// As [`Tensor::softmax`].
+    pub(in crate::ops) fn softmax_along(&self, rec: Recorder<'_>, axis: i64) -> Result<Self> {
+        let (x, r) = self.along(rec, axis)?;
+        let (shifted, sum) = shifted(x, &r)?;
+        let sum = r.stored(sum);
+        self.normalized(rec, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
+    }
+
     /// The floats in their accumulator dtype, and the reduction along one axis.
-    #[track_caller]
-    fn along(&self, rec: Recorder<'_>, axis: i64) -> Result<(Expr, Reduction<'_>)> {
-        Takes::Floats.check(rec.op, self.dtype())?;
+    fn along<'a>(&'a self, rec: Recorder<'a>, axis: i64) -> Result<(Expr, Reduction<'a>)> {
+        rec.at(Takes::Floats.check(rec.op, self.dtype()))?;
         let x = Expr::load(rec.numbers(self)?, Expr::index()).cast(self.dtype().accumulator());
-        Ok((x, Reduction::new(Recorder::new(self.backend(), rec.op), self, &ReduceAxes::from(axis))?))
+        Ok((x, Reduction::new(rec, self, &ReduceAxes::from(axis))?))
     }
 
     /// The tensor of these numbers in this layout. As in TensorFlow, rows that are known to hold no values become one row

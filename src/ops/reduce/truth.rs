@@ -84,7 +84,7 @@ fn reduce_any(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
 }
 
 /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
-pub(super) fn truth(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
+pub(in crate::ops) fn truth(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
     let value = Expr::load(rec.numbers(x)?, Expr::index());
     let r = Reduction::new(rec, x, axes)?;
     let truth = r.fold(op, value.cast(DType::Bool).cast(DType::U32))?;

@@ -8,7 +8,7 @@ use crate::graph::node::{Node, RowDomain};
 use crate::graph::primitive::ScanRows as Recurrence;
 use crate::graph::recorder::Recorder;
 use crate::ops::{InitialStates, Row};
-use crate::record::recurrence::{Placeholders, Step, flat, states_before};
+use crate::record::recurrence::{Known, Placeholders, Step, flat, states_before};
 use crate::shape::Dims;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -28,14 +28,15 @@ pub struct ScannedRows {
 
 /// Functions of your own, along rows.
 impl Tensor {
-    /// Runs a function along each row: it takes the states before an element, and gives the states after it and outputs.
+    /// Runs a function along each row: it takes the states before an element, and gives the states after it and
+    /// outputs.
     ///
     /// Rows are those of the innermost ragged dimension, or of dimension 1 of a dense tensor. `step` is called once, on
     /// [`Row`]s that stand for the states and for the element of every row at every position: what it does is recorded,
-    /// and runs along all rows at once. Each state is a number or a dense array of numbers, of one dtype. Initial states
-    /// are one per row, or one for all rows, of shape `[1, …]`; [`backwards`](crate::opt::backwards) starts at the ends of
-    /// rows. Tensors from outside may be used in the step: every
-    /// element meets the whole of them, as the weights of a cell.
+    /// and runs along all rows at once. Each state is a number or a dense array of numbers, of one dtype. Initial
+    /// states are one per row, or one for all rows, of shape `[1, …]`; [`backwards`](crate::opt::backwards) starts at
+    /// the ends of rows. Tensors from outside may be used in the step: every element meets the whole of them, as the
+    /// weights of a cell.
     ///
     /// The outputs have the rows of the tensor. Empty rows have no outputs, and their initial states at the end. What a
     /// step computes without a state is computed for all elements at once beforehand, and what it computes from states
@@ -43,8 +44,8 @@ impl Tensor {
     ///
     /// # Errors
     /// A tensor without rows; strings; no state, states of different dtypes, of bools or of fewer than 32 bits, or of
-    /// another shape or dtype after the step; the errors of `step`; operations on states other than element-wise ones, slices, concatenations and
-    /// products with matrices; a state that is read in the step.
+    /// another shape or dtype after the step; the errors of `step`; operations on states other than element-wise ones,
+    /// slices, concatenations and products with matrices; a state that is read in the step.
     ///
     /// # Cost
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
@@ -114,10 +115,21 @@ impl Tensor {
 impl<T: Element> RaggedTensor<T> {
     /// Runs a function along each row: it takes the states before an element, and gives the states after it and outputs.
     ///
-    /// See [`Tensor::scan_rows`].
+    /// Rows are those of the innermost ragged dimension, or of dimension 1 of a dense tensor. `step` is called once, on
+    /// [`Row`]s that stand for the states and for the element of every row at every position. Each state is a number or
+    /// a dense array of numbers, of one dtype; initial states are one per row, or one for all rows, of shape `[1, …]`.
+    /// [`backwards`](crate::opt::backwards) starts at the ends of rows. The outputs have the rows of the tensor; empty
+    /// rows have none, and their initial states at the end. A row has the same bits on every backend and in every
+    /// batch. [`Tensor::scan_rows`] says more of steps.
     ///
     /// # Errors
-    /// Those of [`Tensor::scan_rows`].
+    /// A tensor without rows; strings; no state, states of different dtypes, of bools or of fewer than 32 bits, or of
+    /// another shape or dtype after the step; the errors of `step`; operations on states other than element-wise ones,
+    /// slices, concatenations and products with matrices; a state that is read in the step.
+    ///
+    /// # Cost
+    /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
+    /// elements are stored. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -208,7 +220,8 @@ fn scanned(
     let after = Expr::load(&result, Expr::index());
     let after = states.iter().map(|state| at_state(state, &after)).collect::<Result<Vec<_>>>()?;
     let given: Vec<(u32, Node)> = with_outputs.results.iter().copied().zip(after).collect();
-    let registers = flat(rec, &nvals, &with_outputs.stages, before, &given)?;
+    let known = Known { given: &given, ..Known::default() };
+    let registers = flat(rec, &nvals, &with_outputs.stages, before, known)?;
     // Outputs that depend on no state have the conditions of the call too.
     asserts.extend(with_outputs.asserts);
     let output = |(&k, dims): (&u32, Dims)| {

@@ -100,10 +100,13 @@ operations! {
     /// 0.
     ///
     /// # Errors
-    /// A dtype that is no float; as [`Tensor::sparse_segment_mean`].
+    /// A dtype that is no float; ragged data; indices or ids that are not vectors of integers of one length; a negative number of
+    /// segments; bool or string values. At the read: ids that descend, are negative or not below the number of
+    /// segments; indices out of range.
     ///
     /// # Cost
-    /// As [`Tensor::sparse_segment_mean`]: one pass over the gathered rows, which are not stored.
+    /// One pass over the gathered rows, which are not stored. Waits for the last id without `with_nrows`;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::opt::with_nrows;
@@ -246,10 +249,13 @@ impl<T: Averaged> RaggedTensor<T> {
     /// rows gives 0.
     ///
     /// # Errors
-    /// As [`sparse_segment_mean`](Self::sparse_segment_mean).
+    /// Ragged data; indices or ids that are not vectors of integers of one length; a negative number of
+    /// segments. At the read: ids that descend, are negative or not below the number of
+    /// segments; indices out of range.
     ///
     /// # Cost
-    /// As [`sparse_segment_mean`](Self::sparse_segment_mean): one pass over the gathered rows, which are not stored.
+    /// One pass over the gathered rows, which are not stored. Waits for the last id without `with_nrows`;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::opt::with_nrows;

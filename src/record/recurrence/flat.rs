@@ -11,33 +11,43 @@ use crate::graph::size::Size;
 use crate::record::matrices::tabled;
 use crate::record::product_tiles::Tiles;
 
-/// The registers of all elements as arrays: the states, then what the stages compute from them; those that are `given` are
-/// not computed.
+/// Arrays of registers that are known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Known<'a> {
+    /// Registers that are not computed.
+    pub(crate) given: &'a [(u32, Node)],
+    /// Registers that other stages read as these arrays, though they are computed.
+    pub(crate) read: &'a [(u32, Node)],
+}
+
+/// The registers of all elements as arrays: the states, then what the stages compute from them.
 pub(crate) fn flat(
     rec: Recorder<'_>,
     elements: &Extent,
     stages: &[Stage],
     states: Vec<Node>,
-    given: &[(u32, Node)],
+    known: Known<'_>,
 ) -> Result<Vec<Node>> {
-    let mut registers = states;
+    // As other stages read them, and as they are computed.
+    let (mut read, mut computed) = (states.clone(), states);
+    let find = |among: &[(u32, Node)], number: u32| {
+        among.iter().find(|(known, _)| *known == number).map(|(_, node)| node.clone())
+    };
     for stage in stages {
-        let number = registers.len() as u32;
-        if let Some((_, node)) = given.iter().find(|(given, _)| *given == number) {
-            registers.push(node.clone());
-            continue;
-        }
+        let number = computed.len() as u32;
         let numbers = rec.times(elements, stage.width)?;
-        let node = match &stage.value {
-            StageValue::Map(value) => rec.map(numbers, loaded(value, &registers), &[]),
-            StageValue::Product { left, right, terms, transposed } => {
-                let (left, right) = (loaded(left, &registers), right.clone());
+        let node = match (&stage.value, find(known.given, number)) {
+            (_, Some(given)) => given,
+            (StageValue::Map(value), None) => rec.map(numbers, loaded(value, &read), &[]),
+            (StageValue::Product { left, right, terms, transposed }, None) => {
+                let (left, right) = (loaded(left, &read), right.clone());
                 product(rec, (elements, &numbers), [left, right], [*terms, stage.width], *transposed)?
             }
         };
-        registers.push(node);
+        read.push(find(known.read, number).unwrap_or_else(|| node.clone()));
+        computed.push(node);
     }
-    Ok(registers)
+    Ok(computed)
 }
 
 /// The expression with loads of arrays in place of registers.

@@ -17,7 +17,7 @@ mod step;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use before::states_before;
-pub(crate) use flat::flat;
+pub(crate) use flat::{Known, flat};
 pub(crate) use step::{MOST_NUMBERS, Step};
 
 use crate::dtype::DType;

@@ -2,6 +2,7 @@
 
 use super::Placeholders;
 use crate::error::Result;
+use crate::graph::canonical_order::product::GROUP;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind, Register};
 use crate::graph::extent::{Extent, upper_bound};
@@ -19,6 +20,9 @@ const HIGH: u32 = 64;
 
 /// Most numbers of a register, and most terms of a product.
 pub(crate) const MOST_NUMBERS: u32 = 1 << 16;
+
+// Kernels of recurrences add the terms of one group of the canonical order.
+const _: () = assert!(MOST_NUMBERS <= GROUP);
 
 /// The stages of a step.
 #[derive(Debug)]
@@ -49,6 +53,7 @@ impl Step {
             dependent: order.iter().map(Node::digest).collect(),
             reads: reads(&order, results),
             registers: DigestMap::default(),
+            factors: DigestMap::default(),
             repeated: DigestMap::default(),
             widths: widths.to_vec(),
             step: Self { stages: Vec::new(), results: Vec::new(), asserts: Vec::new() },
@@ -115,6 +120,8 @@ struct Recording<'a> {
     reads: DigestMap<u32>,
     /// The register of each node that has one.
     registers: DigestMap<u32>,
+    /// The register of each vector of a product that has one.
+    factors: DigestMap<u32>,
     /// The expressions over registers of the other nodes, which their readers repeat.
     repeated: DigestMap<Expr>,
     /// Numbers of each register.
@@ -174,20 +181,41 @@ impl Recording<'_> {
             return Err(self.refused(node, "multiplies states by each other"));
         }
         let left = self.converted(node, left, terms)?;
+        let left = self.factor(node, left, terms)?;
         let [_, transposed] = product.transposed;
         self.push(node, width, StageValue::Product { left, right: right.clone(), terms, transposed })
     }
 
+    /// The vector of a product as a register: a kernel reads it once per column of the matrix.
+    fn factor(&mut self, node: &Node, left: Expr, terms: u32) -> Result<Expr> {
+        if matches!(left.kind(), ExprKind::Register(_, at) if at.is_index()) {
+            return Ok(left);
+        }
+        let (dtype, digest) = (left.dtype(), left.digest());
+        let number = match self.factors.get(&digest) {
+            Some(&number) if self.widths[number as usize] == terms => number,
+            _ => self.stage(node, terms, StageValue::Map(left))?,
+        };
+        self.factors.insert(digest, number);
+        Ok(Expr::register(Register { scan: 0, number }, dtype, Expr::index()))
+    }
+
+    /// Adds the stage that computes a node.
     fn push(&mut self, node: &Node, width: u32, value: StageValue) -> Result<()> {
+        let register = self.stage(node, width, value)?;
+        self.registers.insert(node.digest(), register);
+        Ok(())
+    }
+
+    /// Adds a stage, and gives its register.
+    fn stage(&mut self, node: &Node, width: u32, value: StageValue) -> Result<u32> {
         let terms = if let StageValue::Product { terms, .. } = &value { *terms } else { 1 };
         if width.max(terms) > MOST_NUMBERS || self.widths.len() >= MOST_NUMBERS as usize {
             return Err(self.refused(node, &format!("has more than {MOST_NUMBERS} numbers per element")));
         }
-        let register = self.widths.len() as u32;
-        self.registers.insert(node.digest(), register);
         self.widths.push(width);
         self.step.stages.push(Stage { width, value });
-        Ok(())
+        Ok(self.widths.len() as u32 - 1)
     }
 
     /// The register that holds a result: of its own, or of a stage that copies what depends on no state.

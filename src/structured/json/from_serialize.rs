@@ -113,7 +113,7 @@ impl StructuredTensor {
     /// ragged. An enum is its variant's name, or a record with one field of that name. [`FieldValue::from_serialize`],
     /// which also takes lists of values, says how dtypes follow from the values of the batch;
     /// [`from_serialize_with_schema`](Self::from_serialize_with_schema) determines them. [`to_value`](Self::to_value)
-    /// gives the value back, with floats as f32 holds them. One upload per field, and one per list dimension.
+    /// gives the value back, with floats as f32 holds them.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval`.
     ///
@@ -122,6 +122,9 @@ impl StructuredTensor {
     /// With the path: records of one list with different fields; values of different types or depths in one field;
     /// null; a name that is empty, a number, or given twice; an integer of more than 64 bits; values nested deeper
     /// than 128 levels. More values than the device can hold; a dtype that it lacks.
+    ///
+    /// # Cost
+    /// A pass over the value on the host, one upload per field, and one per list dimension. Never waits.
     ///
     /// ```
     /// use ragged::{Device, StructuredTensor};
@@ -147,8 +150,7 @@ impl StructuredTensor {
     ///
     /// Maps and structs become records, lists dimensions, as in [`from_serialize`](Self::from_serialize), which infers
     /// the types. With a schema they are the same for every batch, lists without a value included. Parts that are
-    /// [`JsonType::Inferred`] are inferred. [`schema`](Self::schema) of one batch is a schema for the next ones. One
-    /// upload per field, and one per list dimension.
+    /// [`JsonType::Inferred`] are inferred. [`schema`](Self::schema) of one batch is a schema for the next ones.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval(pyval, typespec)`.
     ///
@@ -157,6 +159,9 @@ impl StructuredTensor {
     /// number beyond the dtype, a field that is missing or unknown; records of one list with different fields; null; an
     /// integer of more than 64 bits; values nested deeper than 128 levels. A schema with a field whose name is empty, a
     /// number, or given twice. More values than the device can hold; a dtype that it lacks.
+    ///
+    /// # Cost
+    /// A pass over the value on the host, one upload per field, and one per list dimension. Never waits.
     ///
     /// ```
     /// use ragged::{DType, Device, JsonType, StructuredTensor};

@@ -28,6 +28,9 @@ macro_rules! factories {
             #[doc = concat!("A scalar as values; ", $errors, ", with the first such entry. What only the device sees \
                              fails at the read.")]
             ///
+            /// # Cost
+            #[doc = cost!(encoded)]
+            ///
             /// ```
             /// use ragged::{Device, RaggedTensor, Tensor};
             /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
@@ -49,6 +52,9 @@ macro_rules! factories {
             ///
             /// # Errors
             /// A scalar as values; values without rows.
+            ///
+            /// # Cost
+            #[doc = cost!(encoded unchecked)]
             ///
             /// ```
             /// use ragged::{Device, RaggedTensor, Tensor};
@@ -77,6 +83,9 @@ macro_rules! factories {
             #[doc = concat!("A scalar as values, or a tensor on another device; ", $errors, ", with the first such \
                              entry. What only the device sees fails at the read.")]
             ///
+            /// # Cost
+            #[doc = cost!(encoded)]
+            ///
             /// ```
             /// use ragged::{Device, RaggedTensor};
             #[doc = concat!("let x = RaggedTensor::", stringify!($name), "([1, 2, 3], &", $good, ", &Device::cpu())?;")]
@@ -99,6 +108,9 @@ macro_rules! factories {
             ///
             /// # Errors
             /// A scalar as values, or a tensor on another device; values without rows.
+            ///
+            /// # Cost
+            #[doc = cost!(encoded unchecked)]
             ///
             /// ```
             /// use ragged::{Device, RaggedTensor};
@@ -129,6 +141,9 @@ macro_rules! factories {
                 #[doc = concat!("A scalar as values; ", $errors, ", with the level and the first such entry. What \
                                  only the device sees fails at the read.")]
                 ///
+                /// # Cost
+                #[doc = cost!(encoded)]
+                ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor, Tensor};
                 /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
@@ -155,6 +170,9 @@ macro_rules! factories {
                 ///
                 /// # Errors
                 /// A scalar as values; values without rows.
+                ///
+                /// # Cost
+                #[doc = cost!(encoded unchecked)]
                 ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor, Tensor};
@@ -188,6 +206,9 @@ macro_rules! factories {
                 #[doc = concat!("A scalar as values, or a tensor on another device; ", $errors, ", with the level and \
                                  the first such entry. What only the device sees fails at the read.")]
                 ///
+                /// # Cost
+                #[doc = cost!(encoded)]
+                ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor};
                 /// let device = Device::cpu();
@@ -211,6 +232,9 @@ macro_rules! factories {
                 ///
                 /// # Errors
                 /// A scalar as values, or a tensor on another device; values without rows.
+                ///
+                /// # Cost
+                #[doc = cost!(encoded unchecked)]
                 ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor};

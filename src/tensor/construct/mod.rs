@@ -3,6 +3,34 @@
 //! Shared code is in this file. The other files hold the public names of one kind of encoding each: checked and
 //! unchecked, on `Tensor` and on `RaggedTensor`.
 
+/// What the factories of an encoding cost, for their pages on both types.
+macro_rules! cost {
+    (encoded) => {
+        "No pass over the values of a tensor, which are not copied; values of the host are uploaded. Integers of the \
+         host are checked there and uploaded as row splits; those on the device take a prefix sum and the checks. Never \
+         waits."
+    };
+    (encoded unchecked) => {
+        "No pass over the values of a tensor, which are not copied; values of the host are uploaded. Integers of the \
+         host are uploaded as row splits; those on the device take a prefix sum, so that no integers cause accesses out \
+         of bounds. Never waits."
+    };
+    (row ids) => {
+        "No pass over the values of a tensor, which are not copied; values of the host are uploaded. Ids of the host \
+         are checked and counted there, and uploaded as row splits; those on the device take a map over the ids, a \
+         search per row, a prefix sum and the checks. Never waits."
+    };
+    (row ids unchecked) => {
+        "No pass over the values of a tensor, which are not copied; values of the host are uploaded. Ids of the host \
+         are counted there and uploaded as row splits; those on the device take a map over the ids, a search per row \
+         and a prefix sum. Never waits."
+    };
+    (uniform $(unchecked)?) => {
+        "No pass over the values of a tensor, which are not copied; values of the host are uploaded. Where only the \
+         device knows their number, one comparison there. Never waits."
+    };
+}
+
 mod encodings;
 mod rowids;
 mod uniform;
@@ -77,6 +105,10 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar as values; a partition whose number of values is not the number of rows below it; another device.
+    ///
+    /// # Cost
+    /// No pass: values and partitions are shared, not copied. Where only the device knows a count, one comparison
+    /// there. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, RowPartition, Tensor};

@@ -21,6 +21,9 @@ impl Tensor {
     /// first such entry; a number of ids that is not the number of values. Violations that only the device sees fail at
     /// the read.
     ///
+    /// # Cost
+    #[doc = cost!(row ids)]
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
     /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
@@ -42,6 +45,9 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar as values; a number of ids that is not the number of values; values without rows.
+    ///
+    /// # Cost
+    #[doc = cost!(row ids unchecked)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -69,6 +75,9 @@ impl Tensor {
     /// first such entry; a number of ids that is not the number of values; each with the level. Violations that only
     /// the device sees fail at the read.
     ///
+    /// # Cost
+    #[doc = cost!(row ids)]
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
     /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
@@ -89,6 +98,9 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar as values; a number of ids that is not the number of values; values without rows.
+    ///
+    /// # Cost
+    #[doc = cost!(row ids unchecked)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -131,6 +143,9 @@ impl<T: Element> RaggedTensor<T> {
     /// first such entry; a number of ids that is not the number of values; a tensor as values on another device.
     /// Violations that only the device sees fail at the read.
     ///
+    /// # Cost
+    #[doc = cost!(row ids)]
+    ///
     /// ```
     /// use ragged::opt::with_nrows;
     /// use ragged::{Device, RaggedTensor};
@@ -154,6 +169,9 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// A scalar as values; a number of ids that is not the number of values; values without rows; a tensor as values on
     /// another device.
+    ///
+    /// # Cost
+    #[doc = cost!(row ids unchecked)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -182,6 +200,9 @@ impl<T: Element> RaggedTensor<T> {
     /// first such entry; a number of ids that is not the number of values; each with the level; a tensor as values on
     /// another device. Violations that only the device sees fail at the read.
     ///
+    /// # Cost
+    #[doc = cost!(row ids)]
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let levels = [[0, 1].as_slice(), &[0, 0, 1]];
@@ -205,6 +226,9 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// A scalar as values; a number of ids that is not the number of values; values without rows; a tensor as values on
     /// another device.
+    ///
+    /// # Cost
+    #[doc = cost!(row ids unchecked)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -14,10 +14,13 @@ impl Tensor {
     ///
     /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. The number
     /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::opt::with_nrows)),
-    /// and are none without. No pass, no wait.
+    /// and are none without. Any dtype.
     ///
     /// # Errors
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length.
+    ///
+    /// # Cost
+    #[doc = cost!(uniform)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -39,6 +42,9 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length.
+    ///
+    /// # Cost
+    #[doc = cost!(uniform unchecked)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -68,6 +74,9 @@ impl<T: Element> RaggedTensor<T> {
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length;
     /// a tensor as values on another device.
     ///
+    /// # Cost
+    #[doc = cost!(uniform)]
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_uniform_row_length([1, 2, 3, 4], 2, &Device::cpu())?;
@@ -90,6 +99,9 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length;
     /// a tensor as values on another device.
+    ///
+    /// # Cost
+    #[doc = cost!(uniform unchecked)]
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -39,6 +39,12 @@ fn pairwise(row: &[i64], f: impl Fn(i64, i64) -> i64) -> Vec<i64> {
     row.windows(2).map(|w| f(w[0], w[1])).collect()
 }
 
+/// In ascending order, after the zeros.
+fn zeros_first(mut row: Vec<i64>) -> Vec<i64> {
+    row.sort_by_key(|&v| (v != 0, v));
+    row
+}
+
 /// Slices, reversal, masks, gathers, concatenation.
 const SELECTIONS: &[Step] = &[
     twinned("itself", |x, _| Ok(x.clone()), |x, _| Some(x.clone())),
@@ -157,6 +163,20 @@ const ROWS: &[Step] = &[
         let flat = x.flat_values()?;
         Ok(flat.group_by_key(&flat)?.1)
     }),
+    twinned(
+        "second keys of groups of two keys",
+        |x, _| Ok(x.group_by_key((&x.cast(DType::Bool)?, x))?.0.1),
+        |x, _| x.each_row(|r| zeros_first(unique(r))),
+    ),
+    twinned(
+        "members of groups of two keys",
+        |x, _| x.group_by_key((&x.cast(DType::Bool)?, x))?.1.merge_dims(-2, -1),
+        |x, _| x.each_row(|r| zeros_first(r.to_vec())),
+    ),
+    step("groups of three keys", |x, _| {
+        let flat = x.flat_values()?;
+        Ok(flat.group_by_key([&flat.cast(DType::Bool)?, &flat, &flat.reverse(0)?])?.1)
+    }),
     step("set_union with its reverse", |x, _| x.set_union(&x.reverse(1)?)),
     step("of each row what is not zero", |x, _| x.map_rows(|r| r.boolean_mask(&r.cast(DType::Bool)?))),
     step("ranges", |x, _| x.row_lengths(1)?.range()),
@@ -252,6 +272,10 @@ const TEXT: &[Step] = &[
     step("strip_suffix", |x, _| x.strip_suffix("b")),
     step("nth_field_or", |x, _| x.nth_field_or(" ", 1, "-")),
     step("fingerprint64", |x, _| x.fingerprint64()),
+    step("string_prefix_to_number", |x, _| {
+        let lengths = x.string_length()?.as_string()?;
+        Tensor::string_join(&[&lengths, x], " ")?.string_prefix_to_number(DType::I64)
+    }),
     step("string_join", |x, _| Tensor::string_join(&[x, x], "+")),
     step("reduce_join", |x, _| x.reduce_join(-1, "")),
     step("as_string", |x, _| x.as_string()),

@@ -1,6 +1,6 @@
 //! Construction, parts, joins and shapes.
 
-use ragged::opt::{Combiner, ShardStrategy, max_norm, or_default, shaped, weighted};
+use ragged::opt::{Combiner, ShardStrategy, causal, masked, max_norm, or_default, scaled, shaped, weighted};
 use ragged::{DType, Tensor, s};
 
 use super::operands::{bags, ids, left_sparse};
@@ -63,6 +63,19 @@ table! { joins on [Tensor RaggedTensor] {
     matmul D |x, y| x.matmul(y.t());
     matmul D |x, y| x.t().matmul(&y.square()?);
     matmul I |x, y| x.matmul(&y.flat_values()?.slice(s![..2])?);
+    scaled_dot_product_attention I |x, y| x.scaled_dot_product_attention(y, &x.square()?);
+    scaled_dot_product_attention I |x, y| x.scaled_dot_product_attention(causal(scaled(y, 0.7)), y);
+    scaled_dot_product_attention I |x, y| {
+        x.scaled_dot_product_attention(masked(x, |query, key| (query - key)?.abs()?.equal(1)), y)
+    };
+    scaled_dot_product_attention I |x, y| {
+        // Two heads with vectors of one number.
+        x.expand_dims(-1)?.scaled_dot_product_attention(causal(&y.expand_dims(-1)?), &x.expand_dims(-1)?)
+    };
+    scaled_dot_product_attention D |x, y| {
+        let heads = |x: &Of| x.reshape([1, 3, 2, 2]);
+        heads(x)?.scaled_dot_product_attention(causal(&heads(y)?), &heads(&x.square()?)?)
+    };
 }}
 
 /// Entries of the constructors of partitions, checked and not.

@@ -7,6 +7,7 @@ mod jobs;
 mod moved;
 mod orders;
 mod products;
+mod recurrences;
 mod reductions;
 mod selected;
 mod shapes;
@@ -24,7 +25,7 @@ pub type Program = (&'static str, fn(&Sample) -> Result<Vec<Tensor>>);
 pub type Family = (&'static str, &'static [Program]);
 
 /// All families that run over a [`Sample`].
-pub const FAMILIES: [Family; 12] = [
+pub const FAMILIES: [Family; 13] = [
     ("chains", chains::PROGRAMS),
     ("elementwise", elementwise::PROGRAMS),
     ("groups", groups::PROGRAMS),
@@ -32,6 +33,7 @@ pub const FAMILIES: [Family; 12] = [
     ("moved", moved::PROGRAMS),
     ("orders", orders::PROGRAMS),
     ("products", products::PROGRAMS),
+    ("recurrences", recurrences::PROGRAMS),
     ("reductions", reductions::PROGRAMS),
     ("selected", selected::PROGRAMS),
     ("shapes", shapes::PROGRAMS),

@@ -1,6 +1,6 @@
 //! Matrix products.
 
-use ragged::opt::shaped;
+use ragged::opt::{causal, shaped};
 
 use super::{Program, one};
 
@@ -17,6 +17,11 @@ pub const PROGRAMS: &[Program] = &[
     ("attention", |i| {
         let shares = i.wide.matmul(i.wide.t())?.softmax(-1)?;
         one(shares.matmul(&i.wide))
+    }),
+    ("attention of one head", |i| one(i.wide.scaled_dot_product_attention(&i.wide, &i.wide))),
+    ("causal attention of three heads", |i| {
+        let heads = i.wide.expand_dims(-1)?;
+        one(heads.scaled_dot_product_attention(causal(&heads), &heads))
     }),
     ("of scaled rows, and a sum", |i| one(i.wide.multiply(0.5f32)?.matmul(i.wide.t())?.reduce_sum(-1))),
     ("of integers", |i| {

@@ -152,7 +152,7 @@ fn losses_compare_shapes() -> Result<()> {
     );
     fails(
         ragged_nn::sparse_categorical_cross_entropy(&x, &classes)?.to_host(),
-        "gather_nd: an index is out of range: 5 for size 2",
+        "sparse_categorical_cross_entropy: an index is out of range: 5 for size 2",
     );
     Ok(())
 }
@@ -289,7 +289,7 @@ fn a_check_that_fails_in_a_step_is_the_error_of_reads() -> Result<()> {
         })?;
         let file = step.state().add_to(v.add_to(SavedModel::new())).to_bytes()?;
         let expected = step.run(&mut v, [&x, &good])?.to_string();
-        let message = "gather_nd: an index is out of range";
+        let message = "sparse_categorical_cross_entropy: an index is out of range";
         fails(step.run(&mut v, [&x, &bad])?.to_host(), message);
         fails(v.get("out/kernel")?.to_host(), message);
         fails(step.run(&mut v, [&x, &good])?.to_host(), message);

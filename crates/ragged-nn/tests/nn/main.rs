@@ -6,6 +6,7 @@ mod errors;
 mod files;
 mod keras;
 mod layers;
+mod models;
 mod options;
 mod plans;
 mod recurrent;

@@ -1,9 +1,9 @@
 //! A training step is one plan for batches of any sizes and any learning rates, and waits for nothing.
 
-use ragged::{RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Adam, Dense, Dropout, Training, Variables, binary_cross_entropy_with_logits};
+use ragged::{ExplainedKernel, ManyDispatches, RaggedTensor, Result, Seed, Tensor};
+use ragged_nn::{Adam, Dense, Dropout, Lstm, Recurrent, Training, Variables, binary_cross_entropy_with_logits};
 
-use crate::devices::{numbers, own_devices};
+use crate::devices::{bits, numbers, own_devices};
 use crate::text::{SENTENCES, batch, loss};
 
 #[test]
@@ -58,6 +58,53 @@ fn steps_on_vectors_of_ragged_rows_are_one_plan() -> Result<()> {
         let of = device.stats() - before;
         assert_eq!((of.plans, of.waits), (1, 0), "{device:?}: {of:?}");
         assert!(of.submissions <= 50, "{device:?}: {of:?}");
+    }
+    Ok(())
+}
+
+/// Rows of 1,000 vectors take as many kernels as short ones, each of one dispatch. On a GPU, the two sums over all vectors
+/// (of the loss, and of the bias's gradient) have a second level; a software adapter, which ends loops after some
+/// iterations, divides the recurrences.
+#[test]
+fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
+    const PARTS: [&str; 3] = ["lstm/kernel", "lstm/recurrent_kernel", "lstm/bias"];
+    let layer = Lstm::new("lstm", 32);
+    let mut first = None;
+    for device in own_devices() {
+        let v = Variables::new(&device, Seed(7));
+        let vector = |k: usize| -> [f32; 32] { std::array::from_fn(|c| ((k * 32 + c) % 17) as f32 / 8.0 - 1.0) };
+        let rows: Vec<Vec<[f32; 32]>> = [9, 1, 0, 1000, 4].iter().map(|&n| (0..n).map(vector).collect()).collect();
+        let x = RaggedTensor::from_nested(rows, &device)?.into_erased();
+        layer.sequences(&v, &x)?.eval()?;
+        let weights = PARTS.iter().map(|part| v.get(part)).collect::<Result<Vec<_>>>()?;
+        let inputs = [&[x], &weights[..]].concat();
+        let before = device.stats();
+        let (loss, gradients) = ragged::value_and_grad(
+            |all| {
+                for (part, value) in PARTS.iter().zip(&all[1..]) {
+                    v.set(part, value)?;
+                }
+                layer.sequences(&v, &all[0])?.square()?.reduce_sum(..)
+            },
+            &inputs[..],
+        )?;
+        let all = [&[loss], &gradients[..]].concat();
+        let plan = ragged::explain(&all[..])?;
+        let more = |kernel: &ExplainedKernel| match kernel.limits.contains(&ManyDispatches::LoopLimit) {
+            true => kernel.dispatches - 1,
+            false => u64::from(kernel.kind == "row_reduce"),
+        };
+        let more: u64 = if device.is_cpu() { 0 } else { plan.kernels.iter().map(more).sum() };
+        ragged::eval(&all[..])?;
+        let of = device.stats() - before;
+        assert_eq!(of.waits, 0, "{device:?}: {of:?}");
+        assert!(plan.kernels.len() <= 12, "{device:?}: {plan}");
+        assert!(of.dispatches <= 12 + more, "{device:?}: {plan}");
+        let found: Vec<Vec<u32>> = gradients.iter().map(bits).collect::<Result<_>>()?;
+        for (k, gradient) in found.iter().enumerate() {
+            assert!(gradient.iter().any(|&d| f32::from_bits(d) != 0.0), "{device:?}: input {k} has no gradient");
+        }
+        assert!(*first.get_or_insert_with(|| found.clone()) == found, "{device:?}: other bits than on the CPU");
     }
     Ok(())
 }

@@ -1,13 +1,17 @@
-//! The blocked loop of a matrix product. Each result is a left-to-right sum from zero of products that are rounded
-//! before they are added, so that its bits do not depend on the blocking.
+//! The blocked loop of a matrix product. Products are rounded before they are added, in the canonical order of
+//! [`canonical_order::product`](crate::graph::canonical_order::product), so that the bits of a result do not depend on
+//! the blocking of rows and columns.
+
+use std::ops::Range;
 
 use super::super::number::Number;
 use super::super::simd::{self, Loop};
 use super::factor::Factor;
-use super::tile::{ROWS, Tile, add_products};
+use super::tile::{ROWS, Tile, add_tile, sum_of_products, sum_of_runs};
+use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP, SECTION};
 
-/// Terms per block: a panel of columns stays in the L1 cache.
-const TERMS: usize = 256;
+/// Terms per block of the canonical order. A panel of that many terms of columns stays in the L1 cache.
+const TERMS_PER_BLOCK: usize = TERMS as usize;
 /// Rows per block and columns per block: the packed panels stay in the L2 cache.
 const BLOCK: [usize; 2] = [96, 256];
 
@@ -33,24 +37,63 @@ pub(crate) fn product<T: Number, const N: usize>(
     out: &mut [&mut [T]],
     panels: &mut Panels<T, N>,
 ) {
-    simd::run(Product { left, right, terms, out, panels });
+    if terms <= TERMS_PER_BLOCK {
+        simd::run(Sums { left, right, terms: 0..terms, in_runs: false, out, panels });
+    } else {
+        sums(left, right, 0..terms, out, panels);
+    }
 }
 
-struct Product<'a, 'o, T, const N: usize> {
+/// Adds sums to sums.
+pub(super) fn add_to<T: Number>(sums: &mut [T], added: &[T]) {
+    for (sum, &added) in sums.iter_mut().zip(added) {
+        *sum = sum.add(added);
+    }
+}
+
+/// Computes the sums of a range of more than one block of terms: all, or one block, section or group of them.
+pub(super) fn sums<T: Number, const N: usize>(
+    left: Factor<'_, T>,
+    right: Factor<'_, T>,
+    terms: Range<usize>,
+    out: &mut [&mut [T]],
+    panels: &mut Panels<T, N>,
+) {
+    let columns = out.first().map_or(0, |row| row.len());
+    // The largest parts that are shorter than the range.
+    let Some(len) = [GROUP, SECTION].map(|n| n as usize).into_iter().find(|&n| n < terms.len() && columns > 0) else {
+        simd::run(Sums { left, right, terms, in_runs: true, out, panels });
+        return;
+    };
+    sums(left, right, terms.start..terms.start + len, out, panels);
+    let mut of_part = vec![T::default(); out.len() * columns];
+    for first in terms.clone().step_by(len).skip(1) {
+        let rows = &mut of_part.chunks_mut(columns).collect::<Vec<_>>();
+        sums(left, right, first..terms.end.min(first + len), rows, panels);
+        for (row, added) in out.iter_mut().zip(of_part.chunks(columns)) {
+            add_to(row, added);
+        }
+    }
+}
+
+/// The loop over the blocks of a range of at most one section.
+struct Sums<'a, 'o, T, const N: usize> {
     left: Factor<'a, T>,
     right: Factor<'a, T>,
-    terms: usize,
+    terms: Range<usize>,
+    /// Whether the terms of a block are added by runs.
+    in_runs: bool,
     out: &'a mut [&'o mut [T]],
     panels: &'a mut Panels<T, N>,
 }
 
-impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
+impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { mut left, mut right, terms, out, panels } = self;
-        if terms == 0 {
+        let Self { mut left, mut right, terms: all, in_runs, out, panels } = self;
+        if all.is_empty() {
             out.iter_mut().for_each(|row| row.fill(T::default()));
         }
         let (mut m, mut n) = (out.len(), out.first().map_or(0, |row| row.len()));
@@ -60,8 +103,8 @@ impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
         if is_transposed {
             (left, right, m, n) = (right, left, n, m);
         }
-        for first in (0..terms).step_by(TERMS) {
-            let depth = TERMS.min(terms - first);
+        for first in all.clone().step_by(TERMS_PER_BLOCK) {
+            let depth = TERMS_PER_BLOCK.min(all.end - first);
             let terms = first..first + depth;
             for j in (0..n).step_by(BLOCK[1]) {
                 let columns = j..n.min(j + BLOCK[1]);
@@ -75,10 +118,90 @@ impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
                         for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
                             let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
                             let tile = Tile { row, column, size, is_transposed };
-                            let sums = if first == 0 { [[T::default(); N]; ROWS] } else { tile.load(out) };
-                            tile.store(&add_products(a, b, sums), out);
+                            let sums = if in_runs { sum_of_runs(a, b) } else { sum_of_products(a, b) };
+                            if first > all.start {
+                                let mut earlier = tile.load(out);
+                                add_tile(&mut earlier, &sums);
+                                tile.store(&earlier, out);
+                            } else {
+                                tile.store(&sums, out);
+                            }
                         }
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Most terms of a packed factor: the sums of its blocks are of one level.
+pub(crate) const MOST_PACKED_TERMS: usize = SECTION as usize;
+
+/// A right factor that many products share: panels of `N` adjacent columns, term by term, for each block of terms.
+#[derive(Debug)]
+pub(crate) struct Packed<T, const N: usize> {
+    panels: Vec<[T; N]>,
+    terms: usize,
+    columns: usize,
+}
+
+impl<T: Number, const N: usize> Packed<T, N> {
+    pub(crate) fn new(right: Factor<'_, T>, (terms, columns): (usize, usize)) -> Self {
+        let width = columns.div_ceil(N);
+        let mut panels = vec![[T::default(); N]; width * terms];
+        for first in (0..terms).step_by(TERMS_PER_BLOCK) {
+            let block = first..terms.min(first + TERMS_PER_BLOCK);
+            let len = width * block.len();
+            right.pack(0..columns, block, &mut panels[width * first..][..len]);
+        }
+        Self { panels, terms, columns }
+    }
+}
+
+/// As [`product`], with a right factor that is packed already.
+pub(crate) fn product_packed<T: Number, const N: usize>(
+    left: Factor<'_, T>,
+    right: &Packed<T, N>,
+    out: &mut [&mut [T]],
+    panels: &mut Panels<T, N>,
+) {
+    simd::run(PackedProduct { left, right, out, panels });
+}
+
+struct PackedProduct<'a, 'o, T, const N: usize> {
+    left: Factor<'a, T>,
+    right: &'a Packed<T, N>,
+    out: &'a mut [&'o mut [T]],
+    panels: &'a mut Panels<T, N>,
+}
+
+impl<T: Number, const N: usize> Loop for PackedProduct<'_, '_, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { left, right: Packed { panels: columns, terms, columns: n }, out, panels } = self;
+        let width = n.div_ceil(N);
+        if *terms == 0 {
+            out.iter_mut().for_each(|row| row.fill(T::default()));
+        }
+        let in_runs = *terms > TERMS_PER_BLOCK;
+        for first in (0..*terms).step_by(TERMS_PER_BLOCK) {
+            let block = first..(*terms).min(first + TERMS_PER_BLOCK);
+            let depth = block.len();
+            let a = first_of(&mut panels.rows, [T::default(); ROWS], out.len().div_ceil(ROWS) * depth);
+            left.pack(0..out.len(), block, a);
+            let b = &columns[width * first..][..width * depth];
+            for (b, column) in b.chunks_exact(depth).zip((0..*n).step_by(N)) {
+                for (a, row) in a.chunks_exact(depth).zip((0..out.len()).step_by(ROWS)) {
+                    let size = (ROWS.min(out.len() - row), N.min(n - column));
+                    let tile = Tile { row, column, size, is_transposed: false };
+                    let mut sums = if in_runs { sum_of_runs(a, b) } else { sum_of_products(a, b) };
+                    if first > 0 {
+                        let of_block = std::mem::replace(&mut sums, tile.load(out));
+                        add_tile(&mut sums, &of_block);
+                    }
+                    tile.store(&sums, out);
                 }
             }
         }

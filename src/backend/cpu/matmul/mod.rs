@@ -1,6 +1,7 @@
 //! Matrix products. CPU counterpart of `shaders/matmul.wgsl`.
 
 pub(crate) mod blocked;
+mod by_terms;
 pub(crate) mod factor;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ mod work;
 
 use self::blocked::{Panels, product};
 use self::factor::Factor;
-use self::work::{Batch, divide};
+use self::work::{Batch, Division, divide};
 use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::compute::CpuPrimitive;
@@ -107,13 +108,26 @@ fn typed<T: Value + Number + ArrayElement, const N: usize>(
     let (mut a, mut b) = (None, None);
     let a = operand(inputs, op, &p.operands[0], longest(|g| g.left + g.rows * g.terms), &mut a)?.slice::<T>();
     let b = operand(inputs, op, &p.operands[1], longest(|g| g.right + g.terms * g.columns), &mut b)?.slice::<T>();
-    parallel::for_each(divide(&batches, rayon::current_num_threads(), results), &|item| {
+    let factors = |batch: &Batch, (row, column): (usize, usize)| {
+        let left = Factor::left(a, batch.left, (batch.rows, batch.terms), p.transposed[0]).skip(row);
+        let right = Factor::right(b, batch.right, (batch.terms, batch.columns), p.transposed[1]).skip(column);
+        (left, right)
+    };
+    let Division { items, by_terms } = divide(&batches, rayon::current_num_threads(), results);
+    parallel::for_each(items, &|item| {
         let mut panels = Panels::<T, N>::new();
-        item.for_each(&mut |batch, (row, column), out| {
-            let left = Factor::left(a, batch.left, (batch.rows, batch.terms), p.transposed[0]).skip(row);
-            let right = Factor::right(b, batch.right, (batch.terms, batch.columns), p.transposed[1]).skip(column);
+        item.for_each(&mut |batch, at, out| {
+            let (left, right) = factors(batch, at);
             product(left, right, batch.terms, out, &mut panels);
         });
     });
+    for item in by_terms {
+        let mut done = Ok(());
+        item.for_each(&mut |batch, at, out| {
+            let (left, right) = factors(batch, at);
+            done = by_terms::product::<T, N>((&inputs.pool, op), left, right, batch.terms, out);
+        });
+        done?;
+    }
     Ok(())
 }

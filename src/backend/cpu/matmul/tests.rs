@@ -2,18 +2,32 @@ use std::fmt::Debug;
 
 use super::*;
 
-/// The definition of the product, element by element.
+/// The definition of the product, element by element: sums of runs of 16 terms, of 16 runs, and so on up to 65,536 terms,
+/// and of these; at most 256 terms have one sum.
 fn literal<T: Number>(a: &[T], b: &[T], (m, k, n): (usize, usize, usize), transposed: [bool; 2]) -> Vec<T> {
     let at = |x: &[T], r: usize, c: usize, (rows, columns): (usize, usize), t: bool| {
         if t { x[c * rows + r] } else { x[r * columns + c] }
     };
     let term =
         |i: usize, j: usize, l: usize| at(a, i, l, (m, k), transposed[0]).mul(at(b, l, j, (k, n), transposed[1]));
-    (0..m * n).map(|p| (0..k).fold(T::default(), |sum, l| sum.add(term(p / n, p % n, l)))).collect()
+    let sum = |p: usize| {
+        let mut levels = [T::default(); 5];
+        for l in 0..k {
+            levels[0] = levels[0].add(term(p / n, p % n, l));
+            for (level, terms) in [if k <= 256 { 256 } else { 16 }, 256, 4096, 65_536].into_iter().enumerate() {
+                if (l + 1) % terms == 0 || l + 1 == k {
+                    levels[level + 1] = levels[level + 1].add(levels[level]);
+                    levels[level] = T::default();
+                }
+            }
+        }
+        levels[4]
+    };
+    (0..m * n).map(sum).collect()
 }
 
 /// Sizes at and around the edges of tiles and blocks.
-const SIZES: [(usize, usize, usize); 15] = [
+const SIZES: [(usize, usize, usize); 22] = [
     (1, 1, 1),
     (3, 0, 2),
     (4, 7, 16),
@@ -29,6 +43,13 @@ const SIZES: [(usize, usize, usize); 15] = [
     (97, 513, 257),
     (96, 2, 256),
     (300, 260, 5),
+    (2, 512, 3),
+    (6, 4096, 2),
+    (1, 4097, 18),
+    (2, 9000, 2),
+    (1, 65_535, 2),
+    (2, 65_793, 1),
+    (3, 131_073, 1),
 ];
 
 fn check<T: Number + Debug, const N: usize>(value: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {

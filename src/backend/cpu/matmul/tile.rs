@@ -1,17 +1,15 @@
 //! Register tile of a matrix product: a few rows of results, each of two AVX2 vectors.
 
 use super::super::number::Number;
+use crate::graph::canonical_order::product::RUN;
 
 /// Rows of a tile: their sums, a row of the right factor and a product fit the 16 registers of AVX2.
 pub(super) const ROWS: usize = 4;
 
-/// Adds the products of a panel of rows and a panel of columns to the sums of a tile, term by term.
+/// The sums of the products of a panel of rows and a panel of columns, added to 0 term by term.
 #[inline(always)]
-pub(super) fn add_products<T: Number, const N: usize>(
-    a: &[[T; ROWS]],
-    b: &[[T; N]],
-    mut sums: [[T; N]; ROWS],
-) -> [[T; N]; ROWS] {
+pub(super) fn sum_of_products<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
+    let mut sums = [[T::default(); N]; ROWS];
     for (a, b) in a.iter().zip(b) {
         for r in 0..ROWS {
             for c in 0..N {
@@ -20,6 +18,26 @@ pub(super) fn add_products<T: Number, const N: usize>(
         }
     }
     sums
+}
+
+/// As [`sum_of_products`], by runs of the canonical order.
+#[inline(always)]
+pub(super) fn sum_of_runs<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
+    let mut sums = [[T::default(); N]; ROWS];
+    for (a, b) in a.chunks(RUN as usize).zip(b.chunks(RUN as usize)) {
+        add_tile(&mut sums, &sum_of_products(a, b));
+    }
+    sums
+}
+
+/// Adds sums to sums.
+#[inline(always)]
+pub(super) fn add_tile<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], added: &[[T; N]; ROWS]) {
+    for (sums, added) in sums.iter_mut().zip(added) {
+        for (sum, &added) in sums.iter_mut().zip(added) {
+            *sum = sum.add(added);
+        }
+    }
 }
 
 /// Place of a tile in the results.

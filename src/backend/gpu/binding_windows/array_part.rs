@@ -47,6 +47,15 @@ impl PartialArray {
         self.element << self.bits
     }
 
+    /// Makes windows of arrays with the same axis hold the same positions: those of the largest elements.
+    pub(super) fn align_axes(arrays: &mut [Self]) {
+        for axis in 0..AXES {
+            let on_axis = |a: &&mut Self| matches!(a.pattern, AccessPattern::Random { axis: own, .. } if own == axis);
+            let Some(bits) = arrays.iter_mut().filter(on_axis).map(|a| a.bits).min() else { continue };
+            arrays.iter_mut().filter(on_axis).for_each(|a| a.bits = bits);
+        }
+    }
+
     /// How a dispatch binds the array.
     pub(super) fn windowing(&self) -> Windowing {
         let (count, bits) = (self.windows as u32, self.bits);

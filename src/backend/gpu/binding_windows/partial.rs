@@ -104,6 +104,7 @@ impl Schedule {
             PartialArray::new(bytes, array.element.bytes, pattern, limits.max_binding)
         };
         let mut arrays: Vec<PartialArray> = patterns.into_iter().zip(bytes).zip(launch.arrays()).map(array).collect();
+        PartialArray::align_axes(&mut arrays);
         if arrays.iter().any(|a| a.pattern == AccessPattern::Whole && !is_small(a.bytes)) {
             return None;
         }

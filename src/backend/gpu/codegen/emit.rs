@@ -27,6 +27,22 @@ pub(super) fn unpacked(dtype: DType, word: &str, shift: &str) -> String {
     }
 }
 
+/// Whether a branch of a `select` is evaluated only when taken. `known`: whether the value of an expression is.
+pub(super) fn is_lazy(e: &Expr, known: &impl Fn(&Expr) -> bool) -> bool {
+    if known(e) {
+        return false;
+    }
+    let mut reads = false;
+    for_each_expr(e, &mut |e| {
+        reads |= match e.kind() {
+            ExprKind::Load(..) | ExprKind::RowOf(..) | ExprKind::Within(..) => !known(e),
+            ExprKind::Checked(..) => true,
+            _ => false,
+        };
+    });
+    reads || e.cost() > SELECT_COST
+}
+
 pub(crate) struct Emitter<'m, 'a> {
     module: &'m mut ModuleBuilder<'a>,
     lines: String,
@@ -200,7 +216,8 @@ impl<'m, 'a> Emitter<'m, 'a> {
 
     fn select(&mut self, e: &Expr, c: &Expr, a: &Expr, b: &Expr) -> String {
         let c = self.value(c);
-        let (lazy_a, lazy_b) = (self.is_lazy(a), self.is_lazy(b));
+        let is_known = |e: &Expr| self.known(e).is_some();
+        let (lazy_a, lazy_b) = (is_lazy(a, &is_known), is_lazy(b, &is_known));
         let name = self.fresh();
         if !lazy_a && !lazy_b {
             let (a, b) = (self.value(a), self.value(b));
@@ -224,22 +241,6 @@ impl<'m, 'a> Emitter<'m, 'a> {
         self.line(&format!("{name} = {value};"));
         self.indent -= 1;
         self.scopes.pop();
-    }
-
-    /// Whether the branch is evaluated only when taken.
-    fn is_lazy(&self, e: &Expr) -> bool {
-        if self.known(e).is_some() {
-            return false;
-        }
-        let mut reads = false;
-        for_each_expr(e, &mut |e| {
-            reads |= match e.kind() {
-                ExprKind::Load(..) | ExprKind::RowOf(..) | ExprKind::Within(..) => self.known(e).is_none(),
-                ExprKind::Checked(..) => true,
-                _ => false,
-            };
-        });
-        reads || e.cost() > SELECT_COST
     }
 
     fn load(&mut self, node: &crate::graph::planned::Node, at: &str) -> String {

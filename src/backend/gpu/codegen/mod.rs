@@ -11,6 +11,7 @@ mod convert;
 mod emit;
 mod kernel_module;
 mod library;
+mod loops;
 mod outputs;
 mod pairs;
 mod phases;
@@ -28,7 +29,8 @@ pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
 pub(in crate::backend::gpu) use kernel_module::Kernel;
 pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
-pub(crate) use phases::{Phases, STORE, looped};
+pub(crate) use loops::{STORE, looped};
+pub(crate) use phases::Phases;
 pub(crate) use recurrence::{WORKGROUP_WORDS, lane_bits};
 pub(crate) use row_kernel::shares_words;
 pub(crate) use storage::{Binding, Element, StorageArray};
@@ -258,14 +260,16 @@ impl<'a> ModuleBuilder<'a> {
         ));
     }
 
-    /// Adds `identity` and `add_product` of a sum of products of that dtype.
+    /// Adds `identity`, `add_product` and `add_sums` of a sum of products of that dtype.
     pub(crate) fn sum_of_products(&mut self, dtype: DType) {
         let ty = value_type(dtype);
         let sum = arithmetic::add_product(self, dtype);
+        let sums = arithmetic::combine(self, ReduceOp::Sum, dtype);
         let identity = self.number(ReduceOp::Sum.identity(dtype));
         self.push(&format!(
             "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
-             fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}"
+             fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}\n\
+             fn add_sums(a: {ty}, b: {ty}) -> {ty} {{\n    return {sums};\n}}"
         ));
     }
 

@@ -1,23 +1,12 @@
 //! The phases of a recurrence's step: stages that one barrier follows.
 
+use super::loops::{STORE, iterations_of, looped};
 use crate::dtype::DType;
+use crate::graph::canonical_order::product::{BLOCK, RUN};
 use crate::graph::expr::Register;
-use crate::graph::opcode::{BinaryOp, UnaryOp};
-use crate::graph::planned::{Expr, ExprKind, InPlan};
+use crate::graph::planned::{Expr, ExprKind, InPlan, Node, Rows};
 use crate::graph::primitive::{ScanRows, Stage, StageValue};
 use crate::graph::walk::for_each_expr;
-
-/// Iterations of a search for a row.
-const SEARCH: u64 = looped(32, 0);
-
-/// Iterations of a mathematical function.
-const FUNCTION: u64 = 40;
-
-/// Iterations per store of a number to a register: shifts of 64-bit integers.
-pub(crate) const STORE: u64 = 2;
-
-/// Terms of a product that are added one after another; longer sums add the sums of blocks.
-pub(super) const TERMS: u32 = 256;
 
 /// Stages whose registers have one width. An invocation computes a column of all of them, and each reads columns of its
 /// own only of the others.
@@ -50,6 +39,8 @@ pub(crate) struct Phases {
     pub(super) registers: Vec<RegisterDef>,
     pub(super) next: Vec<u32>,
     pub(crate) phases: Vec<Phase>,
+    /// Iterations of loops per initial number.
+    pub(crate) initial_iterations: u64,
     /// Words of the registers of a row.
     pub(crate) row_words: u64,
 }
@@ -72,7 +63,8 @@ impl Phases {
         registers.extend(stages.iter().map(|stage| match &stage.value {
             StageValue::Map(e) | StageValue::Product { left: e, .. } => register(e.dtype(), stage.width),
         }));
-        let phases = divided(&stages, states);
+        let rows = if let Rows::Splits(splits) = &scan.on.rows { Some(splits) } else { None };
+        let phases = divided(&stages, states, rows);
         // Registers that no other phase reads stay with their invocation.
         next.iter().for_each(|&k| registers[k as usize].is_stored = true);
         registers.iter_mut().take(states as usize).for_each(|register| register.is_stored = true);
@@ -90,7 +82,8 @@ impl Phases {
             register.offset = row_words;
             row_words += u64::from(register.width) * words(register.dtype);
         }
-        Self { stages, registers, next, phases, row_words }
+        let initial_iterations = iterations_of(&scan.initial, None);
+        Self { stages, registers, next, phases, initial_iterations, row_words }
     }
 
     /// The stage of a register.
@@ -105,14 +98,14 @@ pub(super) fn words(dtype: DType) -> u64 {
 }
 
 /// Divides the stages into phases, in order.
-fn divided(stages: &[Stage<InPlan>], states: u32) -> Vec<Phase> {
+fn divided(stages: &[Stage<InPlan>], states: u32, rows: Option<&Node>) -> Vec<Phase> {
     let mut out: Vec<Phase> = Vec::new();
     for (number, stage) in (states..).zip(stages) {
-        let iterations = iterations(stage);
+        let iterations = iterations(stage, rows);
         match out.last_mut().filter(|phase| joins(stage, phase)) {
             Some(phase) => {
                 phase.registers.push(number);
-                phase.iterations += iterations;
+                phase.iterations = phase.iterations.saturating_add(iterations);
             }
             None => out.push(Phase { width: stage.width, registers: vec![number], iterations }),
         }
@@ -141,35 +134,15 @@ fn for_each_register(stage: &Stage<InPlan>, f: &mut impl FnMut(u32, &Expr)) {
     }
 }
 
-/// Iterations of a loop and of those in it; drivers count the one that ends a loop too.
-pub(crate) const fn looped(iterations: u64, each: u64) -> u64 {
-    iterations.saturating_mul(1 + each).saturating_add(1)
-}
-
-/// Upper bound of the iterations of loops per column. Mesa's software driver counts returns within branches as loops.
-fn iterations(stage: &Stage<InPlan>) -> u64 {
+/// Upper bound of the iterations of loops per column.
+fn iterations(stage: &Stage<InPlan>, rows: Option<&Node>) -> u64 {
+    let of = |e: &Expr, width: u32| iterations_of(e, rows.map(|splits| (splits, width)));
     match &stage.value {
-        StageValue::Map(e) => STORE + iterations_of(e),
+        StageValue::Map(e) => STORE + of(e, stage.width),
         StageValue::Product { left, right, terms, .. } => {
-            let blocks = u64::from(terms.div_ceil(TERMS));
-            // Each block has an iteration that ends its loop.
-            STORE + looped((*terms).into(), iterations_of(left) + iterations_of(right)) + looped(blocks, 1)
+            let of_term = of(left, *terms).saturating_add(iterations_of(right, None));
+            let runs = if *terms > BLOCK { looped(terms.div_ceil(RUN).into(), 1) } else { 0 };
+            STORE.saturating_add(looped((*terms).into(), of_term)).saturating_add(runs)
         }
     }
-}
-
-/// Upper bound of the iterations of loops in the functions that an expression calls.
-fn iterations_of(e: &Expr) -> u64 {
-    let mut all = 0;
-    for_each_expr(e, &mut |e| {
-        all += match e.kind() {
-            ExprKind::RowOf(..) => SEARCH,
-            ExprKind::Unary(UnaryOp::Math(_), _) | ExprKind::Call(..) => FUNCTION,
-            ExprKind::Binary(BinaryOp::Pow | BinaryOp::Atan2, ..) => FUNCTION,
-            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => 0,
-            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Cast(_) => 4,
-            _ => 0,
-        };
-    });
-    all
 }

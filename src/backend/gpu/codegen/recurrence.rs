@@ -1,9 +1,10 @@
 //! Generates the functions of `shaders/scan_rows.wgsl`: the phases of a step, and the registers.
 
 use super::emit::Emitter;
-use super::phases::{Phase, Phases, RegisterDef, TERMS, words};
+use super::phases::{Phase, Phases, RegisterDef, words};
 use super::{ModuleBuilder, arithmetic, convert, value_type};
 use crate::dtype::DType;
+use crate::graph::canonical_order::product::{BLOCK, RUN, SECTION};
 use crate::graph::expr::Register;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::planned::{Expr, Node};
@@ -165,24 +166,42 @@ impl<'a> ModuleBuilder<'a> {
         self.factor_function(&format!("right_{number}"), right);
     }
 
-    /// Adds `product_{number}`: the sum of the products of `terms` factors, for a column of `width`.
+    /// Adds `product_{number}`: the sum of the products of `terms` factors, at most one group, for a column of
+    /// `width`.
     fn product(&mut self, number: u32, dtype: DType, (terms, width): (u32, u32), transposed: bool) {
         let ty = value_type(dtype);
+        let in_runs = terms > BLOCK;
         let (add_product, add) =
             (arithmetic::add_product(self, dtype), arithmetic::combine(self, ReduceOp::Sum, dtype));
         let zero = self.number(ReduceOp::Sum.identity(dtype));
         let [terms, width] = [terms, width].map(|n| self.number(Scalar::U32(n)));
         let (start, step) = if transposed { (format!("c * {terms}"), "1u") } else { ("c".into(), &*width) };
         self.push(&format!(
-            "fn add_product_{number}(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {add_product};\n}}\n\
-             fn add_{number}(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}\n\
-             fn product_{number}(r: u32, row: u32, element: u32, c: u32) -> {ty} {{\n    \
-             var at = {start};\n    var total = {zero};\n    \
-             for (var first = 0u; first < {terms}; first += {TERMS}u) {{\n        \
-             let end = first + min({terms} - first, {TERMS}u);\n        var sum = {zero};\n        \
-             for (var l = first; l < end; l++) {{\n            \
-             sum = add_product_{number}(sum, left_{number}(r, row, element, l), right_{number}(at, 0u));\n            \
-             at += {step};\n        }}\n        total = add_{number}(total, sum);\n    }}\n    return total;\n}}"
+            "fn add_product_{number}(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {add_product};\n}}"
+        ));
+        let term =
+            format!("sum = add_product_{number}(sum, left_{number}(r, row, element, l), right_{number}(at, 0u));\n");
+        let of_terms =
+            format!("fn product_{number}(r: u32, row: u32, element: u32, c: u32) -> {ty} {{\n    var at = {start};\n");
+        if !in_runs {
+            self.push(&format!(
+                "{of_terms}    var sum = {zero};\n    for (var l = 0u; l < {terms}; l++) {{\n        {term}        \
+                 at += {step};\n    }}\n    return sum;\n}}"
+            ));
+            return;
+        }
+        self.push(&format!(
+            "fn add_{number}(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}\n\
+             {of_terms}    var of_sections = {zero};\n    var of_blocks = {zero};\n    var of_runs = {zero};\n    \
+             for (var first = 0u; first < {terms}; first += {RUN}u) {{\n        \
+             let end = first + min({terms} - first, {RUN}u);\n        var sum = {zero};\n        \
+             for (var l = first; l < end; l++) {{\n            {term}            at += {step};\n        }}\n        \
+             of_runs = add_{number}(of_runs, sum);\n        \
+             if (end % {BLOCK}u == 0u) {{\n            of_blocks = add_{number}(of_blocks, of_runs);\n            \
+             of_runs = {zero};\n        }}\n        \
+             if (end % {SECTION}u == 0u) {{\n            of_sections = add_{number}(of_sections, of_blocks);\n            \
+             of_blocks = {zero};\n        }}\n    }}\n    \
+             return add_{number}(of_sections, add_{number}(of_blocks, of_runs));\n}}"
         ));
     }
 

@@ -8,6 +8,7 @@ use crate::backend::cpu::matmul::blocked::{Panels, product};
 use crate::backend::cpu::matmul::factor::Factor;
 use crate::backend::cpu::number::Number;
 use crate::backend::gpu as host;
+use crate::backend::gpu::matmul::Chunks;
 
 /// Rows, terms and columns of each batch.
 type Sizes = Vec<[u32; 3]>;
@@ -22,20 +23,24 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
     source(
         include_str!("../../../../shaders/matmul.wgsl"),
         elem,
-        &[("a", elem), ("b", elem), ("out", elem), ("table", "u32")],
+        &[("a", elem), ("b", elem), ("out", elem), ("table", "u32"), ("part", elem)],
         &format!(
             "{table}{}\nfn splits_at(i: u32) -> u32 {{ return load_table(i * 7u + 6u); }}\n\
              fn load_left(i: u32, row: u32) -> Elem {{ return load_a(i); }}\n\
              fn load_right(i: u32, row: u32) -> Elem {{ return load_b(i); }}\n\
              fn identity() -> Elem {{ return {zero}; }}\n\
              fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return sum + {guarded}; }}\n\
+             fn add_sums(a: Elem, b: Elem) -> Elem {{ return a + b; }}
              fn store(i: u32, v: Elem) {{ store_out(i, v); }}\n\
              fn partial(i: u32) -> Elem {{ return load_out(i); }}
+             {}
              const PARTS = false;
+             const ONE_RUN = false;
              fn note_left(at: u32, is_used: bool) {{}}
              fn note_right(at: u32, is_used: bool) {{}}
              fn are_bound(l: u32, r: u32) -> bool {{ return true; }}",
-            host::matmul::constants(tile, size)
+            host::matmul::constants(tile, size),
+            host::matmul::CHUNK_SUMS
         ),
     )
 }
@@ -68,15 +73,40 @@ fn check<T: Pod + Number + std::fmt::Debug + Sync>(
     }
     let gpu = gpu();
     let (a, b, table) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&table));
-    let out = gpu.junk::<T>(expected.len());
     // The capacity may exceed the number of tiles.
-    let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed, 0..u32::MAX);
+    let tiles = tiles[batches] + 5;
+    let all = host::matmul::Sizes { batches: batches as u32, tiles, results: expected.len() as u32, transposed };
+    let longest = sizes.iter().map(|[_, k, _]| *k).max().unwrap_or(0);
     let text = text(elem, guarded, zero, tile);
-    let (x, y) = host::fold_grid(tiles[batches] + 5);
-    gpu.kernel(&text, mode, head, &[&a, &b, &out, &table]).run(&[("main", (x, y + 1, 1))]);
-    let got = gpu.read::<T>(&out, expected.len());
-    let first = got.iter().zip(&expected).position(|(a, b)| a != b);
-    assert!(first.is_none(), "{elem} {mode:?} by {tile} {transposed:?}: result {first:?} of {sizes:?}");
+    let (x, y) = host::fold_grid(tiles);
+    for (chunks, at_once) in [
+        (Chunks::None, u32::MAX),
+        (Chunks::None, 2048),
+        (Chunks::Blocks(longest.div_ceil(256).max(1)), u32::MAX),
+        (Chunks::Groups(longest.div_ceil(65_536).max(1)), 2048),
+    ] {
+        // Short sums have one dispatch. Long ones have several, since drivers end long loops.
+        let is_whole = (chunks, at_once) == (Chunks::None, u32::MAX);
+        if if is_whole { longest > 2048 } else { longest <= 256 } {
+            continue;
+        }
+        let out = gpu.junk::<T>(expected.len());
+        let part = gpu.junk::<T>(chunks.sums(&all) as usize);
+        let buffers = [&a, &b, &out, &table, &part];
+        for first in (0..longest.max(1)).step_by(at_once as usize) {
+            let head = chunks.head(&all, first..first.saturating_add(at_once));
+            gpu.kernel(&text, mode, head, &buffers).run(&[("main", (x, y + 1, chunks.count()))]);
+        }
+        for (head, groups) in chunks.combines(&all) {
+            gpu.kernel(&text, mode, head, &buffers).run(&[("combine", (x, y, groups))]);
+        }
+        let got = gpu.read::<T>(&out, expected.len());
+        let first = got.iter().zip(&expected).position(|(a, b)| a != b);
+        assert!(
+            first.is_none(),
+            "{elem} {mode:?} by {tile} {transposed:?} {chunks:?} {at_once}: result {first:?} of {sizes:?}"
+        );
+    }
 }
 
 const TRANSPOSED: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
@@ -101,6 +131,21 @@ fn floats_have_the_bits_of_the_twin() {
             }
         }
     }
+}
+
+/// Numbers of terms around the ends of blocks and groups, which differ between the batches.
+#[test]
+fn many_terms_have_the_bits_of_the_twin() {
+    let guarded = "bitcast<f32>(bitcast<u32>(a * b) | rg_zero())";
+    let blocks = vec![[3, 255, 2], [1, 256, 9], [17, 257, 1], [2, 0, 2], [2, 511, 3], [1, 512, 1], [4, 5000, 16]];
+    let groups = vec![[1, 65_535, 1], [2, 65_537, 1], [1, 1, 1], [1, 65_536, 3], [1, 131_329, 2]];
+    let kind = (Mode::Unchecked, "f32", guarded, "f32(rg_zero())");
+    for transposed in TRANSPOSED {
+        for tile in [16, 64] {
+            check(kind, &blocks, (tile, transposed), float);
+        }
+    }
+    check(kind, &groups, (32, [true, false]), float);
 }
 
 #[test]
@@ -145,8 +190,10 @@ fn loads(tile: u32, terms: u32, edits: &[(&str, &str)]) -> u32 {
     let gpu = gpu();
     let table = gpu.upload(&[size, terms, size, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
     let (a, b, out) = (gpu.upload(&values), gpu.upload(&values), gpu.junk::<u32>((size * size) as usize));
-    let head = host::matmul::head(1, 4, size * size, [false; 2], 0..u32::MAX);
-    gpu.kernel(&text, Mode::Unchecked, head, &[&a, &b, &out, &table]).run(&[("main", (4, 1, 1))]);
+    let part = gpu.junk::<u32>(1);
+    let sizes = host::matmul::Sizes { batches: 1, tiles: 4, results: size * size, transposed: [false; 2] };
+    let head = Chunks::None.head(&sizes, 0..u32::MAX);
+    gpu.kernel(&text, Mode::Unchecked, head, &[&a, &b, &out, &table, &part]).run(&[("main", (4, 1, 1))]);
     let got = gpu.read::<u32>(&out, (size * size) as usize);
     assert!(got.iter().all(|&loads| loads == got[0]), "invocations differ");
     got[0]

@@ -87,7 +87,7 @@ fn check(name: &str, lengths: &[u32], (mode, in_scratch, reversed): (Mode, bool,
     let numbers = |n: u32| (0..n).map(|k| k.wrapping_mul(0x9E37_79B9)).collect::<Vec<u32>>();
     let (values, first) = (numbers(nvals * INNER), numbers(rows * INNER));
     // The columns of the hand-written `next_state` are loops of their own.
-    let cost = StepCost { phases: vec![(INNER, 2), (INNER, 2), (INNER, 12)], row_words: ROW_WORDS };
+    let cost = StepCost { phases: vec![(INNER, 2), (INNER, 2), (INNER, 12)], initial: 0, row_words: ROW_WORDS };
     let schedule = Schedule::new(DriverLimits::LoopIterations, &cost, rows, 1 << 30).expect("few numbers");
     let schedule = Schedule {
         positions_at_once: schedule.positions_at_once.min(at_once.0),

@@ -10,10 +10,13 @@ use crate::tensor::Tensor;
 impl Row {
     /// Number of elements of the row, as an i64 scalar.
     ///
-    /// One map over the rows; for rows of rows, a reduction. Never waits.
+    /// Dimensions below the outermost are included. An empty row has size 0, a scalar size 1.
     ///
     /// # Errors
     /// 2^32 - 1 elements or more.
+    ///
+    /// # Cost
+    /// One map over the rows; for rows of rows, a reduction. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -37,10 +40,13 @@ impl Row {
     /// Lengths of the rows of dimension `axis` of the row, i64: a scalar for axis 0, and one length per row for
     /// a deeper axis.
     ///
-    /// The result has the dimensions above the axis. One map, no wait.
+    /// The result has the dimensions above the axis. Any dtype. An empty row has length 0.
     ///
     /// # Errors
     /// An axis out of range; a dimension that is uniform in all rows and the host knows as such, which has no partition.
+    ///
+    /// # Cost
+    /// One map over the rows. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -65,12 +71,15 @@ impl Row {
     /// below it, or in the whole row (`..`).
     ///
     /// Axis 0 or `..` gives a vector of counts, a deeper axis one for each row of the row. The counts are i32. Values
-    /// beyond the last bin are not counted. Costs one pass over the values. Never waits.
+    /// beyond the last bin are not counted. Floats must be whole numbers. An empty row counts nothing.
     ///
     /// # Errors
     /// A number of bins that is not given: it would depend on the row, so that rows would differ in shape. Byte strings;
     /// an axis out of range, or several; 2^32 - 1 counts or more. At the read: negative values, floats that are not whole
     /// numbers.
+    ///
+    /// # Cost
+    /// One pass over the values. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -127,12 +136,17 @@ impl Row {
     /// The number of values in each of `bins` bins of equal width over `range`: along `axis` and all axes below it, or in
     /// the whole row (`..`).
     ///
-    /// Axis 0 or `..` gives a vector of counts, a deeper axis one for each row of the row. i32. Bins, bounds and
-    /// comparisons as [`Tensor::histogram`]. Costs one pass over the values. Never waits.
+    /// Axis 0 or `..` gives a vector of counts, a deeper axis one for each row of the row. The counts are i32. A bin
+    /// includes its lower bound; `low..=high` includes `high` in the last one. Values outside the range are not
+    /// counted, or with [`clamped`](crate::opt::clamped)`(range)` in the first and the last bin. NaN is not counted,
+    /// and an empty row counts nothing. Values are compared as by [`Tensor::histogram`].
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; no bins; a range that is not finite or not ascending, or whose
     /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more; a device without f64 where it is needed.
+    ///
+    /// # Cost
+    /// One pass over the values. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -153,12 +167,15 @@ impl Row {
 
     /// Whether each row along `axis` contains the item.
     ///
-    /// The item is one value for all rows, a row of the same call, or a tensor that is the same for all rows; the latter
-    /// two are scalars, or have the dimensions of this row without the axis. Bools, of that shape. An empty row contains
-    /// nothing; -0 equals +0, and no row contains NaN. Costs one row reduction. Never waits.
+    /// The item is one value for all rows, a row of the same call, or a tensor that is the same for all rows; the
+    /// latter two are scalars, or have the dimensions of this row without the axis. Bools, of that shape. An empty row
+    /// contains nothing; -0 equals +0, and no row contains NaN.
     ///
     /// # Errors
     /// `axis` out of range; an item of another dtype or shape; a row of another call.
+    ///
+    /// # Cost
+    /// One row reduction; for strings also their comparison. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -195,11 +212,15 @@ impl Row {
     /// The mask of the first elements of padded sequences, whose lengths this row holds: true at position `j` of a new,
     /// innermost dimension of size `max_length` if `j` is below the length.
     ///
-    /// Bools. One map, which fuses into its consumer. Never waits.
+    /// Bools. A length of 0 or less gives no true, one above `max_length` gives only true. The dimensions of the row
+    /// stay: an empty row gives `[0, max_length]`.
     ///
     /// # Errors
     /// A `max_length` of `..`, which would depend on the row, so that rows would differ in shape; lengths that are not
     /// integers; a negative `max_length`; 2^32 values or more.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -225,12 +246,16 @@ impl Row {
     /// Fills every empty row of the innermost ragged dimension with one element whose numbers are all `default`. Also
     /// returns an indicator of the rows that were empty, in bools.
     ///
-    /// The row has a ragged dimension below its outermost one, whose rows these are. Costs a scan over these rows and a
-    /// map over the values.
+    /// The row has a ragged dimension below its outermost one, whose rows these are. The dtype stays. A row that is
+    /// empty itself has no rows to fill.
     ///
     /// # Errors
     /// A row of rank 0 or 1, or one without ragged dimensions below its outermost; a default of another dtype, on another
     /// device, or of rank 1 or more; 2^32 - 1 values or more.
+    ///
+    /// # Cost
+    /// A scan over these rows and a map over the values. Waits only for the size of a default string that only the
+    /// device has; [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

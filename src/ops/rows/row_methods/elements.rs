@@ -7,12 +7,16 @@ use crate::ops::{Depth, ElementFunction, Row, RowOperand, WgslElement};
 
 /// Conversions and selection of elements.
 impl Row {
-    /// Converts the elements to another dtype, as [`Tensor::cast`](crate::Tensor::cast) does.
+    /// Converts the elements to another dtype by value.
     ///
-    /// The shape stays. One map, which fuses into its consumer.
+    /// The shape stays. Integers wrap. Floats round to the nearest float, or towards zero to an integer. A float beyond
+    /// the range of the integers gives the nearest end of the range, and NaN gives 0. Any value but 0 is `true`.
     ///
     /// # Errors
-    /// Byte strings on either side; a dtype that the device lacks.
+    /// Byte strings on either side, unless the dtypes are the same; a dtype that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer; none for the same dtype. Never waits.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};
@@ -35,11 +39,14 @@ impl Row {
     /// Reinterprets the bits of the elements as another dtype. A narrower dtype adds an innermost dimension of the parts
     /// of each element, low bits first; a wider dtype joins the elements of the innermost dimension of the row.
     ///
-    /// One map, which fuses into its consumer; none for the same dtype.
+    /// Empty rows stay empty.
     ///
     /// # Errors
     /// Bools or strings on either side, unless the dtypes are the same; a wider dtype without an innermost dimension of
     /// the row that fills one element; a dtype that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer; none for the same dtype. Never waits.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};
@@ -63,10 +70,13 @@ impl Row {
 
     /// What a function of elements gives for each element, as [`Tensor::map_elements`](crate::Tensor::map_elements).
     ///
-    /// The shape stays; the dtype is that of the function. One map, which fuses like any operation.
+    /// The shape stays; the dtype is that of the function. An empty row stays empty.
     ///
     /// # Errors
-    /// Elements of another dtype than the function takes.
+    /// Elements of another dtype than the function takes. At the read: a panic of the Rust function.
+    ///
+    /// # Cost
+    /// One map, which fuses with its producers and consumers. Never waits.
     ///
     /// ```
     /// use ragged::{Device, ElementFunction, RaggedTensor};
@@ -88,11 +98,15 @@ impl Row {
     /// The elements of `x` where this row of bools is true, those of `y` where it is false.
     ///
     /// Each of the operands is a row of the same call, a number, or a tensor that is the same for all rows. The three
-    /// broadcast within the row. One map, which fuses into its consumer.
+    /// broadcast within the row. `x` and `y` have one dtype, which may be any. Elements are copied unchanged: a NaN
+    /// that is not selected has no effect. An empty row stays empty.
     ///
     /// # Errors
     /// A row that does not hold bools; operands of different dtypes or devices; shapes that do not broadcast, at the
     /// read where only the device knows them; a row of another call.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Strings add a prefix sum and another map. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -123,12 +137,15 @@ impl Row {
     /// `off` elsewhere.
     ///
     /// The vectors form a new innermost dimension of the row, or the one of [`along`](crate::opt::along)`(depth,
-    /// axis)`, whose axis counts in the row. The dtype is that of `on` and `off`. One map, which fuses into its
-    /// consumer.
+    /// axis)`, whose axis counts in the row. The dtype is that of `on` and `off`. An index that is negative, or not
+    /// below `depth`, gives a vector of `off`.
     ///
     /// # Errors
     /// Indices that are not integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged
     /// dimensions; 2^32 - 1 values or more.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -90,11 +90,15 @@ impl Row {
 
     /// Rows of one call and one shape as the columns of one: a new, innermost dimension has one element per row.
     ///
-    /// All have one dtype. Costs as [`Tensor::zip`]. [`Row::unzip`] is the inverse.
+    /// All have one dtype, which may be any. Empty rows stay empty. [`Row::unzip`] is the inverse.
     ///
     /// # Errors
     /// An empty list; different dtypes or ranks; different sizes, at the read where only the device knows them; rows of
     /// different calls.
+    ///
+    /// # Cost
+    /// One map over the values, which fuses into its consumer, after a copy of the values of more than 8 rows; strings
+    /// add a prefix sum. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -113,13 +117,16 @@ impl Row {
         Ok(first.with(Tensor::zip(&all)?))
     }
 
-    /// The sum of rows of one call and one shape, added in list order; integers wrap. Nothing broadcasts.
+    /// The sum of rows of one call and one shape, added in list order.
     ///
-    /// One map, which fuses into its consumer.
+    /// Dtype and shape stay; integers wrap, NaN propagates. Nothing broadcasts. Empty rows stay empty.
     ///
     /// # Errors
     /// An empty list; different dtypes or shapes, at the read where only the device knows them; a dtype that is not
     /// numeric; rows of different calls.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer; each further 32 rows add one. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -140,12 +147,17 @@ impl Row {
 
     /// The Cartesian product of rows of one call along `axis`: one row for each factor.
     ///
-    /// The results share their shape: as many tuples as the product of the lengths, in lexicographic order, in which the
-    /// last factor varies fastest. Dtypes and dimensions below `axis` may differ. Costs as [`Tensor::cartesian`].
+    /// The results share their shape: as many tuples as the product of the lengths, in lexicographic order, in which
+    /// the last factor varies fastest. Dtypes and dimensions below `axis` may differ. A row that is empty in one factor
+    /// has no tuples.
     ///
     /// # Errors
     /// An empty list; `axis` out of range; different dimensions above `axis`, at the read where only the device knows
     /// them; rows of different calls. At the read: 2^32 tuples or more.
+    ///
+    /// # Cost
+    /// A prefix sum over the elements of the first factor, and one over the tuples of each intermediate product. Each
+    /// result is a gather, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -169,12 +181,16 @@ impl Row {
 
     /// The Cartesian product of rows of one call along `axis` with a dimension per factor: one row for each factor.
     ///
-    /// The results share their shape. An element whose later factors are empty keeps an empty row. Dtypes and dimensions
-    /// below `axis` may differ. Costs as [`Tensor::cartesian_nested`].
+    /// The results share their shape. An element whose later factors are empty keeps an empty row. Dtypes and
+    /// dimensions below `axis` may differ. A row without elements of the first factor is empty.
     ///
     /// # Errors
     /// An empty list; `axis` out of range; different dimensions above `axis`, at the read where only the device knows
     /// them; rows of different calls. At the read: 2^32 tuples or more.
+    ///
+    /// # Cost
+    /// A prefix sum over the elements of the first factor, and one over the tuples of each intermediate product. Each
+    /// result is a gather, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -208,12 +224,15 @@ impl Row {
 
     /// Concatenates the strings at the same position of each of some rows of one call, with `separator` in between.
     ///
-    /// All have one shape, which stays; a scalar is joined to every string of its row. Costs as [`Tensor::string_join`],
-    /// and a gather per scalar.
+    /// All have one shape, which stays; a scalar is joined to every string of its row. Empty rows stay empty.
     ///
     /// # Errors
     /// An empty list; rows that do not hold strings; different shapes, at the read where only the device knows them; rows
     /// of different calls.
+    ///
+    /// # Cost
+    /// A prefix sum over the strings and a map over the bytes, and a gather per scalar; for more than two operands,
+    /// after a copy of all strings. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row, Str};

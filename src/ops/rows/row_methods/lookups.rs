@@ -9,11 +9,16 @@ use crate::tensor::Tensor;
 impl Row {
     /// The elements along the row's outermost dimension at the indices, a row of the same call.
     ///
-    /// The result has the dimensions of the indices, then those of the row but the first. Costs as [`Tensor::gather`].
+    /// The result has the dimensions of the indices, then those of the row but the first. Any dtype, which stays. An
+    /// empty row of indices gives an empty row.
     ///
     /// # Errors
     /// A row that is a scalar; indices that are not integers; a row of another call. At the read: an index that is
     /// negative or too large.
+    ///
+    /// # Cost
+    /// A map over the values, which fuses into its consumer, and a scan per ragged dimension below the first of the
+    /// row. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -39,11 +44,16 @@ impl Row {
     /// which is uniform, holds an index into each of the first dimensions of the row.
     ///
     /// The indices are a row of the same call, or a tensor that is the same for all rows. The result has their other
-    /// dimensions, then those of the row that are not indexed. Costs as [`Tensor::gather_nd`], and a copy of the indices.
+    /// dimensions, then those of the row that are not indexed. Any dtype, which stays. Vectors of length 0 name the
+    /// whole row.
     ///
     /// # Errors
     /// Indices that are no integers or a scalar, on another device, of another call, or whose last dimension is ragged or
     /// longer than the rank of the row. At the read: an index that is negative or too large.
+    ///
+    /// # Cost
+    /// A map over the values, which fuses into its consumer, and a scan per ragged dimension below the indexed ones.
+    /// Indices that are the same for all rows are copied for each row. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -67,12 +77,15 @@ impl Row {
 
     /// Looks up rows of a dense table, which is the same for all rows, by the ids in this row.
     ///
-    /// The result has the dimensions of the row, followed by those of the table but the first. One map, which fuses into
-    /// its consumers.
+    /// The result has the dimensions of the row, followed by those of the table but the first. The dtype is that of the
+    /// table, which may be any. An empty row of ids gives an empty row.
     ///
     /// # Errors
     /// A table that is ragged or a scalar, or on another device; ids that are not integers. At the read: an id that is
     /// negative or too large.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

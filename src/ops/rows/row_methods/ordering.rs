@@ -36,13 +36,19 @@ impl<'a> GroupKeys<'a, Row> for &'a Row {
 impl Row {
     /// The elements of the row in the order of one or several keys, which are rows of the same call.
     ///
-    /// The dimensions of every key are the first dimensions of this row; its innermost dimension is sorted. Several keys,
-    /// in a tuple, an array or a `Vec`, sort by the first, and where that is equal by the next. Orders, dtypes and costs
-    /// are those of [`Tensor::sort_by`](crate::Tensor::sort_by). Stable; empty rows stay empty. Never waits.
+    /// The dimensions of every key are the first dimensions of this row; its innermost dimension is sorted. Several
+    /// keys, in a tuple, an array or a `Vec`, sort by the first, and where that is equal by the next. Each ascends, or
+    /// descends in [`descending`](crate::opt::descending)`(&key)`. Keys and elements may be of any dtype: strings are
+    /// ordered by their bytes, NaN comes last in either direction. Stable: elements of equal keys keep their order.
+    /// Shape and dtype stay; empty rows stay empty.
     ///
     /// # Errors
     /// No key; keys of different ranks; a row or key that is a scalar; a key with more dimensions than the row or other
     /// row lengths (at the read where only the device knows them); a row of another call.
+    ///
+    /// # Cost
+    /// The passes of a [sort](crate::Tensor::sort) for each key, of which the least significant is the first, and a
+    /// gather of the elements, which fuses into its consumer where nothing below is ragged. Never waits.
     ///
     /// ```
     /// use ragged::opt::descending;
@@ -74,12 +80,17 @@ impl Row {
     ///
     /// The dimensions of every key are the first dimensions of this row; its innermost dimension is grouped. Several
     /// keys, in a tuple, an array or a `Vec`, make one group of the elements that are equal in all of them; the first
-    /// result is then a tuple or a `Vec` of as many rows. Orders, dtypes and costs are those of
-    /// [`Tensor::group_by_key`](crate::Tensor::group_by_key). An empty row has no groups. Never waits.
+    /// result is then a tuple or a `Vec` of as many rows. Keys and elements may be of any dtype: strings are ordered by
+    /// their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first member of the
+    /// group. The members keep their order. An empty row has no groups.
     ///
     /// # Errors
     /// No key; keys of different ranks; a row or key that is a scalar; a key with more dimensions than the row or other
     /// row lengths (at the read where only the device knows them); a row of another call.
+    ///
+    /// # Cost
+    /// A [sort](crate::Tensor::sort) by each key, the last one first, a rank bitmap, a compaction, and a gather of the
+    /// elements, which fuses into its consumer where nothing below is ragged. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -16,11 +16,17 @@ impl Row {
     /// A part of the row: one index, range or new dimension per dimension of the row, outermost first.
     ///
     /// Items are those of [`s!`](crate::s), as of [`Tensor::slice`], but the first one is of the row's own outermost
-    /// dimension. An index drops its dimension; a range keeps it, and ends at the end of its row at the latest.
+    /// dimension. An index drops its dimension; a range keeps it, and ends at the end of its row at the latest, so that
+    /// an empty row stays empty. Any dtype, which stays.
     ///
     /// # Errors
     /// More items than dimensions; an index into a dimension that differs between rows: [`Row::at`] takes one element of
     /// it. An index out of range.
+    ///
+    /// # Cost
+    /// A map over the values. Each ragged dimension that is not kept whole, or lies below such a dimension, adds a
+    /// prefix sum over its rows, or a map where the selected rows are contiguous. Slices that keep equally many values
+    /// of every row share their partition. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, s};
@@ -43,10 +49,14 @@ impl Row {
     }
 
     /// Element `index` of the row along its outermost dimension. Negative indices count from the end. Unlike in
-    /// [`Tensor::slice`], the dimension may be ragged: every row must have that element.
+    /// [`Tensor::slice`], the dimension may be ragged: every row must have that element. The result has the dimensions
+    /// of the row but the first. Any dtype, which stays.
     ///
     /// # Errors
-    /// The row is a scalar; at the read, a row is too short.
+    /// The row is a scalar; at the read, a row without the element, which includes every empty row.
+    ///
+    /// # Cost
+    /// One map over the result, and a prefix sum per ragged dimension below. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -65,10 +75,14 @@ impl Row {
 
     /// Element `index` of each row of axis 1 of the row, counted from the end if negative. [`Row::at`] is that of axis 0.
     ///
-    /// The result has the shape without axis 1. Costs as [`Tensor::nth`].
+    /// The result has the shape without axis 1. Any dtype, which stays. Every row of axis 1 must have the element:
+    /// [`Row::nth_or`] gives a default for those without it.
     ///
     /// # Errors
-    /// A row of rank 0 or 1. At the read: a row of axis 1 without the element.
+    /// A row of rank 0 or 1. At the read: a row of axis 1 without the element, which includes every empty one.
+    ///
+    /// # Cost
+    /// One map over the result, and a prefix sum per ragged dimension below axis 1. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -87,10 +101,16 @@ impl Row {
         Ok(self.with(all.with_values(&all.values()?.nth(index)?)?))
     }
 
-    /// Element `index` of each row of axis 1 of the row, or a default for those that are too short. As [`Row::nth`].
+    /// Element `index` of each row of axis 1 of the row, or a default for those that are too short.
+    ///
+    /// A negative index counts from the end. The result has the shape without axis 1, and one element for every row of
+    /// axis 1, empty ones included. Any dtype, which stays; the default is one value of it.
     ///
     /// # Errors
     /// A row of rank 0 or 1; ragged dimensions below axis 1; a default that is not one value of the dtype.
+    ///
+    /// # Cost
+    /// One map over the result; strings add a prefix sum. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -112,12 +132,16 @@ impl Row {
     /// `lengths` successive elements from element `starts` on: of the row itself if these are scalars, of each row of its
     /// axis 1 if they are vectors of one integer per row.
     ///
-    /// Starts and lengths are rows of the same call, or tensors that are the same for all rows, of i32, u32, i64 or u64.
-    /// Everything below an element moves with it. Costs as [`Tensor::slice_rows`].
+    /// Starts and lengths are rows of the same call, or tensors that are the same for all rows, of i32, u32, i64 or
+    /// u64. Everything below an element moves with it. Any dtype, which stays. A length of 0 gives an empty row.
     ///
     /// # Errors
     /// A row that is a scalar, or without axis 1 beside vectors; starts and lengths of other shapes or dtypes, or of
     /// another call. At the read: a negative start or length; a slice that exceeds its row.
+    ///
+    /// # Cost
+    /// A prefix sum over the rows, another per ragged dimension below, and one map over the values, which fuses into
+    /// its consumer; starts or lengths that are the same for all rows are copied for each row. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -160,11 +184,17 @@ impl Row {
 
     /// The elements of the row along its outermost dimension where a row of bools is true.
     ///
-    /// A mask of more dimensions selects in the innermost of its dimensions. Costs as [`Tensor::boolean_mask`].
+    /// A mask of more dimensions selects in the innermost of its dimensions. No row disappears, though rows may become
+    /// empty, and the dimensions of the mask become ragged. What is below a dropped element is dropped too. Any dtype,
+    /// which stays.
     ///
     /// # Errors
     /// A mask that is a scalar, as rows cannot be removed, or not of bools; other sizes, at the read where only the
     /// device knows them; a row of another call.
+    ///
+    /// # Cost
+    /// A rank bitmap of the mask, a map over the rows, and a compaction; a scan per ragged dimension below the mask.
+    /// Only the values that stay are read, once. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -188,10 +218,14 @@ impl Row {
 
     /// Indices of the elements that are true, or not 0, within the row: `[n, rank]`, i64, in the order of the elements.
     ///
-    /// `n` differs between rows. NaN is not 0, -0 is. Costs as [`Tensor::where_indices`], and a count per row.
+    /// `n` differs between rows. NaN is not 0, -0 is. An empty row gives `[0, rank]`.
     ///
     /// # Errors
     /// A row of strings.
+    ///
+    /// # Cost
+    /// A rank bitmap and a compaction over the elements, one map per dimension, with a search per ragged dimension, a
+    /// row reduction that counts the indices of each row, and a prefix sum of the counts. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -222,11 +256,16 @@ impl Row {
 
     /// The integers from 0 to this scalar, which is not included, as a vector.
     ///
-    /// Same dtype. The vectors of the rows differ in length: their dimension is ragged. Costs a prefix sum over the
-    /// rows and a map over the result.
+    /// Same dtype. The vectors of the rows differ in length: their dimension is ragged. A limit of 0 or less gives an
+    /// empty vector.
     ///
     /// # Errors
-    /// A row that is no scalar; a dtype other than numbers. At the read: 2^32 values or more.
+    /// A row that is no scalar; a dtype other than i32, u32, i64, f32 and f64. At the read: 2^32 numbers or more of a
+    /// row, which includes NaN and infinite limits; more than 2^32 - 2 numbers of all rows together.
+    ///
+    /// # Cost
+    /// A map and a prefix sum over the rows, and a map over the result. Never waits: only the device knows the number
+    /// of values.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -247,12 +286,17 @@ impl Row {
     /// Adds updates to elements of the rows of axis 1 of the row: `updates[g][k]` to element `indices[g][k]` of row `g`.
     ///
     /// The row is `[g, (len), ..]`, the indices are `[g, (m)]` and the updates `[g, (m), ..]`, rows of the same call.
-    /// Shape, dtype, order of addition and costs as [`Tensor::batch_scatter_add`].
+    /// Shape and dtype stay; integers wrap, NaN propagates. An element without updates is copied; a row without indices
+    /// stays. The updates of one element are added up in their order, in the canonical order of reductions, and the sum
+    /// is added to the element: the same bits on every device.
     ///
     /// # Errors
     /// A row of rank 0 or 1; bools and strings; different dtypes; indices that are not integers; ragged dimensions below
     /// axis 1; other numbers of rows, indices or inner sizes; rows of another call. At the read: an index out of range,
     /// and what only the device knows.
+    ///
+    /// # Cost
+    /// A sort of the indices, a row reduction of the updates and a map. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};

@@ -49,13 +49,20 @@ impl Row {
     /// The matrix product with a row of the same call, or with a tensor that is the same for all rows.
     ///
     /// Both are matrices, or batches of matrices with equal dimensions above the two innermost; a row that is not
-    /// transposed also takes one matrix as a tensor, whatever its rank: a vector is multiplied as one row of a matrix. [`Row::t`] and [`Tensor::t`] transpose an operand
-    /// without a copy. Dtype, order of addition and costs as [`Tensor::matmul`]; a tensor beside a transposed row, or one
-    /// of rank 3 or more, is copied for each row.
+    /// transposed also takes one matrix as a tensor, whatever its rank: a vector is multiplied as one row of a matrix.
+    /// [`Row::t`] and [`Tensor::t`] transpose an operand without a copy. The dtype stays: integers wrap, and those of 8
+    /// and 16 bits accumulate in 32 bits. NaN and infinities follow IEEE 754. A sum without terms is 0. Each number is
+    /// one sum in ascending order, without fused multiply-add: a function of its row and its column alone, with the
+    /// same bits on every device.
     ///
     /// # Errors
     /// A number; different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; sizes
     /// that do not match, at the read where only the device knows them; a row of another call.
+    ///
+    /// # Cost
+    /// One product. A tensor beside a transposed row, or one of rank 3 or more, is copied for each row. Waits once
+    /// where only the device knows the size of the result and it has no useful bound;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -77,7 +84,11 @@ impl Row {
         self.product(false, &other.into())
     }
 
-    /// View of the row with its two innermost dimensions exchanged, as an operand of [`Row::matmul`]. Nothing is copied.
+    /// View of the row with its two innermost dimensions exchanged, as an operand of [`Row::matmul`].
+    /// [`Row::transpose`] makes a row of exchanged dimensions.
+    ///
+    /// # Cost
+    /// None: nothing is copied.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -17,12 +17,15 @@ impl Row {
     /// The same elements, in the same order, under another shape of the row, which is a list of sizes.
     ///
     /// One size may be -1: it follows from the number of elements of each row, and is a ragged dimension if the rows
-    /// differ. Without -1 the result is dense. No pass where the host knows that all rows have that many elements; a map
-    /// otherwise, and a prefix sum for a ragged dimension. Never waits.
+    /// differ. Without -1 the result is dense. Any dtype, which stays.
     ///
     /// # Errors
     /// A row with another number of elements, at the read where only the device knows it; a negative size other than one
     /// -1, or a -1 beside a size of 0; a [`RaggedShape`](crate::RaggedShape), which would be that of all rows.
+    ///
+    /// # Cost
+    /// No pass where the host knows that all rows have that many elements; a map otherwise, and a prefix sum for a
+    /// ragged dimension. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -52,12 +52,17 @@ impl Row {
     /// or, for [`right_of`](crate::opt::right_of)`(&values)`, not above it.
     ///
     /// The values are a row of the same call, or a number or tensor that is the same for all rows. Rows are those along
-    /// the innermost axis, in ascending order as of [`Row::sort`]; dimensions above are those of the values. i64, of the
-    /// shape of the values. Costs as [`Tensor::searchsorted`](crate::Tensor::searchsorted). Never waits.
+    /// the innermost axis, in ascending order as of [`Row::sort`]; dimensions above are those of the values. i64, of
+    /// the shape of the values. NaN is above all numbers; -0 equals +0; strings are ordered by their bytes. In an empty
+    /// row every position is 0.
     ///
     /// # Errors
     /// A row that is a scalar; bools; values of another dtype or rank; different dimensions above the
     /// innermost, at the read where only the device knows them; a number beside a row of rows; a row of another call.
+    ///
+    /// # Cost
+    /// One map over the values with a binary search per value. Strings of both sides are first ranked, as by a sort. A
+    /// tensor of values is copied for each row. Never waits.
     ///
     /// ```
     /// use ragged::opt::right_of;

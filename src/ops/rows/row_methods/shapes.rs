@@ -17,10 +17,13 @@ use crate::tensor::Values;
 impl Row {
     /// Inserts a dimension of size 1 as dimension `axis` of the row: 0 to the rank, or negative.
     ///
-    /// No pass. Never waits.
+    /// Any dtype, which stays. An empty row stays empty.
     ///
     /// # Errors
     /// An axis out of range.
+    ///
+    /// # Cost
+    /// No pass. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -43,11 +46,15 @@ impl Row {
 
     /// Removes dimensions of size 1 of the row; `..` stands for those whose size is 1 by type.
     ///
-    /// No pass; a map over the values where only the device can tell that all rows have one element. No wait.
+    /// Each axis is a uniform dimension of that size, or a ragged one whose rows all have one element; an empty row has
+    /// none. Any dtype, which stays.
     ///
     /// # Errors
     /// An axis out of range or repeated; a dimension of another size in any row, at the read where only the device can
     /// tell.
+    ///
+    /// # Cost
+    /// No pass; a map over the values where only the device can tell that all rows have one element. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -72,10 +79,15 @@ impl Row {
 
     /// The row repeated `multiples` times along its dimensions, one copy after another.
     ///
-    /// Any dtype. With a multiple of 0 the dimension is empty. Costs as [`Tensor::tile`](crate::Tensor::tile).
+    /// Any dtype. With a multiple of 0 the dimension is empty. The lengths of ragged dimensions are multiplied; uniform
+    /// dimensions stay uniform, and empty rows empty.
     ///
     /// # Errors
     /// Not one multiple per dimension of the row; a negative multiple; a result of 2^32 elements or more.
+    ///
+    /// # Cost
+    /// Index arithmetic: one map over the values, which fuses into its consumer. A ragged dimension that is repeated
+    /// adds one search per value, and one prefix sum per ragged dimension below. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -108,10 +120,13 @@ impl Row {
     /// row. `..` reverses the dimensions that are uniform in all rows.
     ///
     /// Dimensions that differ between rows keep their places; [`Row::transpose_rows`] exchanges the two outermost ones.
-    /// Any dtype. One map, which fuses into its consumer. Never waits.
+    /// Any dtype, which stays. Empty rows stay empty.
     ///
     /// # Errors
     /// Axes that do not name each dimension of the row once; a dimension of a row partition that would move.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -142,12 +157,15 @@ impl Row {
     /// Exchanges the two outermost dimensions of the row: row `j` of the result has element `j` of each row of axis 1 that
     /// has one, in their order.
     ///
-    /// The result has as many rows as the longest row of axis 1 has elements. What is below the elements moves with them.
-    /// Any dtype. Costs as [`Tensor::transpose_rows`](crate::Tensor::transpose_rows), and a reduction for the longest
-    /// rows. Never waits.
+    /// The result has as many rows as the longest row of axis 1 has elements. What is below the elements moves with
+    /// them. Any dtype, which stays. A row whose rows are all empty gives no rows.
     ///
     /// # Errors
     /// A row of rank 0 or 1.
+    ///
+    /// # Cost
+    /// A stable sort of the elements by their position, a reduction for the longest rows with a prefix sum of its
+    /// result, and a gather; rows of one known length are index arithmetic. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -108,11 +108,16 @@ fn load(backend: &BackendRef, dtype: DType, of: &[impl bytemuck::Pod]) -> Expr {
     Expr::load(&array(backend, dtype, bytemuck::cast_slice(of)), Expr::index())
 }
 
-/// The product of a vector and a column, in blocks of 256 terms.
+/// The product of a vector and a column: at most 256 terms in one sum, others by runs of 16, blocks of 256 and sections
+/// of 4096 terms.
 fn dot(left: &[f32], right: impl Fn(usize) -> f32) -> f32 {
-    let of_block =
-        |(b, block): (usize, &[f32])| block.iter().enumerate().fold(0.0, |sum, (l, &x)| sum + x * right(b * 256 + l));
-    left.chunks(256).enumerate().map(of_block).fold(0.0, |sum, of| sum + of)
+    let terms: Vec<f32> = left.iter().enumerate().map(|(l, &x)| x * right(l)).collect();
+    let sum = |of: &[f32]| of.iter().fold(0.0, |sum, &x| sum + x);
+    if terms.len() <= 256 {
+        return sum(&terms);
+    }
+    let by = |of: Vec<f32>| of.chunks(16).map(sum).collect::<Vec<f32>>();
+    sum(&by(by(by(terms))))
 }
 
 const MIXED: [u32; 12] = [0, 1, 2, 300, 0, 7, 31, 1, 0, 64, 2, 0];
@@ -212,7 +217,7 @@ fn products(terms: u32, width: u32, lengths: &[u32]) {
 
 #[test]
 fn products_of_few_and_many_terms() {
-    for (terms, width) in [(1, 1), (1, 5), (255, 3), (256, 2), (257, 3), (600, 1)] {
+    for (terms, width) in [(1, 1), (1, 5), (255, 3), (256, 2), (257, 3), (600, 1), (5000, 1)] {
         products(terms, width, &[0, 3, 1, 5, 0, 2]);
     }
 }

@@ -1,0 +1,24 @@
+//! The models of `examples/` with generated data, on fewer rows.
+
+use ragged::{Device, Result};
+
+#[allow(dead_code)]
+#[path = "../../examples/graph.rs"]
+mod graph;
+#[allow(dead_code)]
+#[path = "../../examples/recommender.rs"]
+mod recommender;
+
+#[test]
+fn messages_of_neighbours_beat_features_alone() -> Result<()> {
+    let [none, one, two] = graph::accuracies(500, 40, &Device::cpu())?;
+    assert!(one > none + 0.1 && two > none + 0.1, "{none} without messages, {one} after one round, {two} after two");
+    Ok(())
+}
+
+#[test]
+fn histories_beat_the_most_popular_items() -> Result<()> {
+    let [model, popular] = recommender::hit_rates(500, 100, 10, &Device::cpu())?;
+    assert!(model > popular + 0.05, "{model} by the model, {popular} by the most popular items");
+    Ok(())
+}
