@@ -271,10 +271,10 @@ pub use element::{
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedInput, ExplainedKernel};
 pub use gradient::{Gradient, RowsGradient, grad, sparse_value_and_grad, value_and_grad};
-pub use graph::fusion_barrier::FusionBarrier;
-pub use graph::many_dispatches::ManyDispatches;
-pub use graph::recording::record_async;
+pub use graph::run::recording::record_async;
 pub use graph::scalar::Scalar;
+pub use graph::step::fusion_barrier::FusionBarrier;
+pub use graph::step::many_dispatches::ManyDispatches;
 pub use half::{bf16, f16};
 pub use integer::Integer;
 pub use lod::LodTensor;

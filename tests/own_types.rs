@@ -35,6 +35,8 @@ struct Given<X> {
     splits: X,
     scalar: X,
     matrix: X,
+    /// Two matrices.
+    matrices: X,
     /// Rows of 2, 0 and 1 vectors of two floats.
     vectors: X,
     /// Three values.
@@ -61,6 +63,7 @@ impl<X> Given<X> {
             splits: of(vector(&[0, 2, 2, 3])?),
             scalar: of(vector(&[1])?.reduce_sum(0)?),
             matrix: of(RaggedTensor::from_nested([[0, 1], [2, 0]], device)?.into_erased()),
+            matrices: of(RaggedTensor::from_nested([[[0, 1], [2, 0]], [[1, 1], [0, 3]]], device)?.into_erased()),
             vectors: of(Tensor::from_row_lengths(
                 RaggedTensor::from_nested([[0.0f32, 1.0], [2.0, 0.0], [1.0, 1.0]], device)?.erased(),
                 [2, 0, 1],
@@ -208,6 +211,7 @@ fn of_layout() -> Vec<Call> {
         dynamic_partition |g| g.values.as_ref().dynamic_partition(&g.vector, 2);
         stack_dynamic_partitions |g| g.values.as_ref().stack_dynamic_partitions(&g.vector, 2);
         matmul |g| g.matrix.as_ref().matmul(&g.matrix);
+        ragged_dot |g| g.matrix.as_ref().ragged_dot(&g.matrices, [1, 1]);
         scaled_dot_product_attention
             |g| g.vectors.as_ref().scaled_dot_product_attention(causal(&g.vectors), &g.vectors);
         split_where |g| g.rows.as_ref().split_where(&g.bools);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::units::{Bytes, Count, Time};
 use super::{Explain, ExplainedInput, ExplainedKernel};
-use crate::graph::fusion_barrier::FusionBarrier;
+use crate::graph::step::fusion_barrier::FusionBarrier;
 
 /// Prints an explanation as a tree; see [`Explain::detailed`].
 #[derive(Debug)]

@@ -12,14 +12,14 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
-use crate::graph::fusion_barrier::FusionBarrier;
-use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::planned::{self, SizeView};
 use crate::graph::program::trace;
-use crate::graph::stage::predict_waits;
-use crate::graph::traffic::{self, Loads};
+use crate::graph::run::stage::predict_waits;
+use crate::graph::step::fusion_barrier::FusionBarrier;
+use crate::graph::step::many_dispatches::ManyDispatches;
+use crate::graph::step::traffic::{self, Loads};
 use detailed::Detailed;
 use units::{Bytes, Count, Time};
 

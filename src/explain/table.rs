@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::units::{Bytes, Time};
 use super::{Explain, ExplainedKernel};
-use crate::graph::fusion_barrier::FusionBarrier;
-use crate::graph::many_dispatches::ManyDispatches;
+use crate::graph::step::fusion_barrier::FusionBarrier;
+use crate::graph::step::many_dispatches::ManyDispatches;
 
 /// The reason why a kernel is not fused with another one, or takes several dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

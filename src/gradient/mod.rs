@@ -30,6 +30,8 @@ mod scalar;
 mod scan;
 mod sized;
 mod strided;
+#[cfg(test)]
+mod tests;
 mod unique_rows;
 mod value_and_grad;
 

@@ -8,15 +8,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub(crate) use super::BackendRef;
-pub(crate) use super::read_bytes::ReadBytes;
+pub(crate) use super::run::read_bytes::ReadBytes;
 pub(crate) use super::stored::Status;
 
-use super::many_dispatches::ManyDispatches;
 use super::plan::{LastCounts, PlanLimits, Step};
 use super::planned::SizeView;
+use super::run::timed_run::TimedRun;
+use super::run::traced_run::{TracedProgram, TracedRun};
+use super::step::many_dispatches::ManyDispatches;
 use super::stored::Stored;
-use super::timed_run::TimedRun;
-use super::traced_run::{TracedProgram, TracedRun};
 use super::{Node, Size};
 use crate::dtype::DType;
 use crate::error::Result;

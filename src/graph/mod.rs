@@ -15,8 +15,9 @@
 //! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
 //! ([`size::RunTable`]): the planner and the backends ask the [`planned::SizeView`] of the run for the value of a size.
 //!
-//! [`driver`] runs a plan on any backend, step by step. [`stage`] selects the sizes that are read back before the rest
-//! is computed.
+//! [`mod@step`] has the steps of plans: what they read and cost, which limits of a device they observe, and why they are not
+//! one. [`run::driver`] runs a plan on any backend, step by step; [`run::stage`] selects the sizes that are read back before
+//! the rest is computed.
 //!
 //! [`primitive`] says what a new primitive takes.
 //!
@@ -36,52 +37,34 @@
 
 pub(crate) mod access;
 pub(crate) mod backend;
-mod bindings;
 pub(crate) mod canonical_order;
 pub(crate) mod conditions;
-pub(crate) mod cost;
-pub(crate) mod diagnosis;
 pub(crate) mod digest;
-pub(crate) mod driver;
 mod drops;
 pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod function;
-pub(crate) mod fusion_barrier;
 pub(crate) mod handles;
-mod interned;
-pub(crate) mod many_dispatches;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod primitive;
 pub(crate) mod program;
-mod read_bytes;
-mod recorded;
 pub(crate) mod recorder;
-pub(crate) mod recording;
 pub(crate) mod reducer;
 pub(crate) mod refs;
 mod row_fusion;
-pub(crate) mod row_kernel;
 pub(crate) mod row_lengths;
+pub(crate) mod run;
 #[cfg(feature = "saved")]
 pub(crate) mod saved_list;
 pub(crate) mod scalar;
-#[cfg(feature = "saved")]
-pub(crate) mod scalar_bits;
-pub(crate) mod scalar_param;
 pub(crate) mod scope;
 pub(crate) mod size;
-pub(crate) mod stage;
 pub(crate) mod step;
 mod stored;
-pub(crate) mod timed_run;
-pub(crate) mod traced_run;
-pub(crate) mod traffic;
 pub(crate) mod walk;
-mod word_hasher;
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::backend::{Part, ReadBytes};
 use super::expr::{Check, CheckedStrings};
-use super::recording::{read_now, read_u32, read_u32_if};
+use super::run::recording::{read_now, read_u32, read_u32_if};
 use super::{BackendRef, Expr, Extent, Node, Size};
 use crate::dtype::DType;
 use crate::error::{Error, Result, called, caller};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 #[cfg(feature = "saved")]
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::expr::Check;
-use super::function::Function;
-use super::scalar_param::ScalarParam;
-use super::{Expr, Extent, Node, Size};
+use crate::graph::expr::Check;
+use crate::graph::function::Function;
+use crate::graph::scalar::param::ScalarParam;
+use crate::graph::{Expr, Extent, Node, Size};
 
-/// A kind of references: those of a recording, numbers in a [`Program`](super::program::Program), or those of a plan.
+/// A kind of references: those of a recording, numbers in a [`Program`](crate::graph::program::Program), or those of a plan.
 pub(crate) trait Refs: Debug + Clone + Eq + Hash {
     type Expr: Debug + Clone + Eq + Hash;
     type Array: Debug + Clone + Eq + Hash;

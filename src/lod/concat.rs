@@ -2,7 +2,6 @@
 
 use super::{LodTensor, named};
 use crate::error::{Error, Result, caller};
-use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
 /// Concatenation.
@@ -36,7 +35,7 @@ impl LodTensor {
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));
         };
-        Self::from(*first).last_level(Recorder::new(first.backend(), OP))?;
+        Self::from(*first).last_level(first.recorder(OP))?;
         if let Some(other) = all.iter().find(|x| x.ragged_rank() != first.ragged_rank()) {
             return Err(Error::Shape {
                 op: OP,

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::traced_run::TracedRun;
+use crate::graph::run::traced_run::TracedRun;
 use crate::shape::Dims;
 use crate::tensor::{Tensor, Values};
 

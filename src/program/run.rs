@@ -14,9 +14,9 @@ use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::program::{ArrayDef, ArrayId, ReplayInputs, Replayed, SizeDef, SizeId};
-use crate::graph::recording::read_now;
+use crate::graph::run::recording::read_now;
+use crate::graph::run::traced_run::TracedRun;
 use crate::graph::size::{RecordedSize, RunInput, Size, SizeKind};
-use crate::graph::traced_run::TracedRun;
 use crate::tensor::{Tensor, eval, explain};
 
 const NO_PART: &str = "bug: a program whose inputs have other parts";

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::node::Node;
 use crate::graph::program::{ArrayDef, Frozen, SizeDef};
+use crate::graph::run::traced_run::TracedProgram;
 use crate::graph::size::{RecordedSize, Size};
-use crate::graph::traced_run::TracedProgram;
 use crate::tensor::Tensor;
 
 /// Inputs without values.

@@ -18,7 +18,7 @@ use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::made_once;
+use crate::graph::run::recording::made_once;
 use crate::tensor::{Assembly, HostTensor, HostValues, Tensor, Values};
 
 /// Strings per task.

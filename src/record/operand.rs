@@ -46,7 +46,7 @@ impl<'a> Operand<'a> {
         'a: 'o,
     {
         match operands.into_iter().find_map(Self::tensor) {
-            Some(tensor) => Ok(Recorder::new(tensor.backend(), op)),
+            Some(tensor) => Ok(tensor.recorder(op)),
             None => Err(Error::argument(op, "it needs a tensor")),
         }
     }

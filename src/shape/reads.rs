@@ -4,7 +4,7 @@ use super::RowPartition;
 use crate::error::Result;
 use crate::graph::backend::Part;
 use crate::graph::node::{Node, Rows};
-use crate::graph::recording::read_now;
+use crate::graph::run::recording::read_now;
 use crate::graph::size::{RecordedSize, Size};
 
 const OP: &str = "a row partition";

@@ -55,7 +55,7 @@ impl SparseTensor {
         dense_shape: &[I],
     ) -> Result<Self> {
         let (indices, values) = (indices.as_ref(), values.as_ref());
-        Self::assembled(Recorder::new(indices.backend(), "SparseTensor::new"), indices, values, dense_shape)
+        Self::assembled(indices.recorder("SparseTensor::new"), indices, values, dense_shape)
     }
 
     /// As [`new`](Self::new).

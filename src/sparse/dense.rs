@@ -162,7 +162,7 @@ impl SparseTensor {
     #[track_caller]
     pub fn from_dense(dense: &impl AsRef<Tensor>) -> Result<Self> {
         let dense = dense.as_ref();
-        let rec = Recorder::new(dense.backend(), "SparseTensor::from_dense");
+        let rec = dense.recorder("SparseTensor::from_dense");
         if dense.rank() == 0 || dense.ragged_rank() > 0 {
             let what = format!("needs a dense tensor of rank 1 or more, but its shape is {}", dense.shape_text());
             return Err(rec.argument(what));

@@ -10,7 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::RowDomain;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::read_now;
+use crate::graph::run::recording::read_now;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;

@@ -252,7 +252,7 @@ methods_of_both! {
     /// ```
     #[track_caller]
     pub fn values_buffer(&self) -> Result<DeviceBuffer> {
-        let rec = Recorder::new(self.backend(), "values_buffer");
+        let rec = self.recorder("values_buffer");
         DeviceBuffer::of(rec, rec.numbers(self)?)
     }
 }

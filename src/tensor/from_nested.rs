@@ -8,7 +8,6 @@ use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
@@ -356,7 +355,7 @@ impl<T: Element> RaggedTensor<T> {
         if N::IS_TEXT {
             check_utf8("to_nested_vec", &host.values).map_err(here())?;
         }
-        let mut assembly = Assembly::new(Recorder::new(self.erased().backend(), "to_nested_vec"));
+        let mut assembly = Assembly::new(self.erased().recorder("to_nested_vec"));
         let lists = host.lists().saturating_mul(size_of::<Vec<T::Host>>() as u64);
         assembly
             .reserve_allocations(lists.saturating_add(size_of_val(values) as u64).saturating_add(host.text_bytes()))?;

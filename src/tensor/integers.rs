@@ -7,7 +7,6 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 
@@ -79,7 +78,7 @@ impl Tensor {
     /// Elements that are no integers; `name` says what they are.
     #[track_caller]
     pub(crate) fn index_node(&self, op: &'static str, name: &str) -> Result<Node> {
-        let rec = Recorder::new(self.backend(), op);
+        let rec = self.recorder(op);
         let (dtype, wide) = (self.dtype(), self.dtype().accumulator());
         if !dtype.is_integer() {
             return Err(rec.unsupported(dtype, format!("{name} must be integers")));

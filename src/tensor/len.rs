@@ -5,8 +5,8 @@ use super::both::{futures_of_both, methods_of_both};
 use super::read::first_word;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::{BackendRef, Part, Wait};
-use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
+use crate::graph::run::diagnosis;
 
 /// The value of a size: known to the host, or read from the device, with a wait. A size that was read is known from
 /// then on.

@@ -123,7 +123,7 @@ impl Tensor {
     /// The same tensor with device-side checks attached: its values are valid only if these hold.
     #[track_caller]
     pub(crate) fn on_condition(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+        let rec = self.recorder(op);
         if asserts.is_empty() {
             return Ok(self.clone());
         }

@@ -5,7 +5,6 @@ use half::{bf16, f16};
 
 use super::{Assembly, HostTensor, HostValues, Tensor};
 use crate::error::{Result, here};
-use crate::graph::recorder::Recorder;
 
 /// A nested list of values of any depth, like a Python list.
 ///
@@ -78,7 +77,7 @@ impl Tensor {
     /// one [`Nested`], and strings are copied.
     #[track_caller]
     pub(super) fn nested_from(&self, host: &HostTensor) -> Result<Nested> {
-        let mut assembly = Assembly::new(Recorder::new(self.backend(), "to_nested"));
+        let mut assembly = Assembly::new(self.recorder("to_nested"));
         assembly.reserve_allocations(host.nested_bytes(size_of::<Nested>() as u64))?;
         Ok(host.to_nested())
     }

@@ -12,10 +12,10 @@ use super::{HostTensor, Nested, Tensor, Values};
 use crate::device::Device;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
-use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
+use crate::graph::run::diagnosis;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 

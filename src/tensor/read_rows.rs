@@ -12,8 +12,8 @@ use super::{HostTensor, HostValues, RaggedTensor, Tensor, Values};
 use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::{Part, ReadBytes, Wait};
-use crate::graph::diagnosis;
 use crate::graph::node::Rows;
+use crate::graph::run::diagnosis;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 

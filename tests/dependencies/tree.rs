@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::cargo;
 
 /// Crates of which two versions are built, and the reason.
@@ -69,4 +71,24 @@ fn crates_have_one_version() {
     for (name, _) in DUPLICATES {
         assert!(several.contains_key(&name.to_owned()), "{name} has one version: remove it from DUPLICATES");
     }
+}
+
+/// Cargo writes those of one name to one file, whichever it builds last.
+#[test]
+fn examples_and_binaries_of_all_crates_have_names_of_their_own() {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps"])).expect("JSON");
+    let mut owners: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for package in metadata["packages"].as_array().expect("a list of packages") {
+        for target in package["targets"].as_array().expect("a list of targets") {
+            let is_executable = target["kind"][0] == "example" || target["kind"][0] == "bin";
+            if let (true, Some(name), Some(owner)) = (is_executable, target["name"].as_str(), package["name"].as_str())
+            {
+                owners.entry(name).or_default().push(owner);
+            }
+        }
+    }
+    assert!(owners.len() > 12, "the examples are found");
+    owners.retain(|_, owners| owners.len() > 1);
+    assert!(owners.is_empty(), "{owners:?}");
 }

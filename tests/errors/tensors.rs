@@ -56,6 +56,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
         no(x.scaled_dot_product_attention(masked(&x, |query, key| query + key), &x))
     }),
     ("matmul", |s| no(s.x.matmul(&s.ints))),
+    ("ragged_dot", |s| no(s.t.ragged_dot(&s.t, [1]))),
     ("matmul of vectors", |s| no(s.dense.matmul(&s.x.flat_values()?))),
     ("matmul of sizes", |s| no(s.dense.matmul(&RaggedTensor::from_nested([[1.0f32; 2]; 3], &s.device)?))),
     ("matmul transposed", |s| no(s.dense.t().matmul(&RaggedTensor::from_nested([[1.0f32; 2]; 3], &s.device)?))),

@@ -19,7 +19,7 @@ const PUBLIC: [&str; 12] = [
     "lod",
     "device.rs",
     "device/gpu.rs",
-    "graph/recording.rs",
+    "graph/run/recording.rs",
 ];
 
 /// Functions that no argument and no tensor makes fail on a device that has the dtype, or that fail without a line.

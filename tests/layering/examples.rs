@@ -22,9 +22,9 @@ const EXEMPLIFIED: [&str; 16] = [
     "dtype.rs",
     "error.rs",
     "explain/mod.rs",
-    "graph/scalar.rs",
-    "graph/fusion_barrier.rs",
-    "graph/many_dispatches.rs",
+    "graph/scalar/mod.rs",
+    "graph/step/fusion_barrier.rs",
+    "graph/step/many_dispatches.rs",
 ];
 
 /// Types to whose methods others forward.

@@ -6,19 +6,7 @@ use crate::source::{code, files, read, src};
 /// The parts of the crate that make plans and run them. They do not import the types of recordings, so that nothing of a
 /// program is turned back into a recording on the way to a result, and so that no size of a plan has a value without the
 /// run.
-const PLANS: [&str; 11] = [
-    "backend",
-    "explain",
-    "graph/bindings.rs",
-    "graph/cost.rs",
-    "graph/fusion_barrier.rs",
-    "graph/plan",
-    "graph/planned",
-    "graph/row_fusion",
-    "graph/row_kernel.rs",
-    "graph/step.rs",
-    "graph/traffic.rs",
-];
+const PLANS: [&str; 6] = ["backend", "explain", "graph/plan", "graph/planned", "graph/row_fusion", "graph/step"];
 
 /// The files among them that take recorded arrays from the caller, or publish results to them.
 const OF_RECORDINGS: [&str; 6] = [
@@ -42,7 +30,7 @@ const RECORDED: [&[&str]; 11] = [
     &["extent", "Extent"],
     &["size", "Size"],
     &["size", "RecordedSize"],
-    &["scalar_param", "ScalarParam"],
+    &["param", "ScalarParam"],
 ];
 
 /// The paths in the file that end with a type of recordings.

@@ -10,4 +10,5 @@ mod independence;
 mod kernels;
 mod layouts;
 mod matrix;
+mod ragged_dot;
 mod terms;

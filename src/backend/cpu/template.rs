@@ -10,7 +10,7 @@ use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, ExprKind, Function, Node, Param, Size};
 use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
-use crate::graph::traffic::Loads;
+use crate::graph::step::traffic::Loads;
 use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::graph::driver::{CountState, Execution, StepRun};
 use crate::graph::node::Stored;
+use crate::graph::run::driver::{CountState, Execution, StepRun};
 
 /// Times the steps of an execution that computes each step at once.
 pub(crate) struct Timed<'a> {

@@ -9,16 +9,16 @@ use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Status, Wait};
 use crate::graph::digest::DigestMap;
-use crate::graph::driver::{CountState, Execution, Outcome, Run, StepRun};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::planned::SizeView;
 use crate::graph::program::{ArrayId, Bindings, Program, trace};
-use crate::graph::recording::must_not_block;
+use crate::graph::run::driver::{CountState, Execution, Outcome, Run, StepRun};
+use crate::graph::run::recording::must_not_block;
+use crate::graph::run::stage::{counts_to_read, has_stages};
+use crate::graph::run::timed_run::TimedRun;
+use crate::graph::run::traced_run::{TracedProgram, TracedRun};
 use crate::graph::size::{RunTable, Size};
-use crate::graph::stage::{counts_to_read, has_stages};
-use crate::graph::timed_run::TimedRun;
-use crate::graph::traced_run::{TracedProgram, TracedRun};
 
 /// The buffer to which checks report. The word of a slot is the bitwise complement of the first offending position, or
 /// 0 if there is none, since clearing a buffer to 0 needs no kernel. For a scan the word is a flag that is nonzero if

@@ -1,8 +1,8 @@
 //! Limits of drivers on the serial work of one invocation, and the resulting work per dispatch.
 
 use super::runtime::AdapterKind;
-use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::opcode::HashOp;
+use crate::graph::step::many_dispatches::ManyDispatches;
 
 /// Limits of a driver on the serial work of one invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StepModules, Storag
 use super::driver_limits::DriverLimits;
 use super::runtime::RuntimeChecks;
 use crate::error::{Error, Result, caller};
-use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, Extent, Rows, Size, SizeView};
+use crate::graph::step::many_dispatches::ManyDispatches;
 
 pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
 pub(super) const TILE_SORT: &str = include_str!("../../../shaders/lib/tile_sort.wgsl");

@@ -12,10 +12,10 @@ use super::primitive::{Bound, GpuPrimitive};
 use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{Expr, ExprKind, InPlan, Node, Recipe, Size, SizeView};
 use crate::graph::primitive::{Assert, Map};
+use crate::graph::step::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::walk::for_each_expr;
 
 const MAP: &str = include_str!("../../../shaders/map.wgsl");

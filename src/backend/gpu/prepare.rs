@@ -14,7 +14,7 @@ use crate::graph::backend::Backend;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::planned::{Node, SizeView};
 use crate::graph::primitive::copied_bytes;
-use crate::graph::traffic::{Loads, traffic};
+use crate::graph::step::traffic::{Loads, traffic};
 
 impl GpuBackend {
     /// The kernels of the plan for the sizes of a run. `kept` marks the arrays that outlive the run, `in_place` the steps

@@ -12,12 +12,12 @@ use crate::graph::extent::Count;
 use crate::graph::node::Node;
 use crate::graph::plan::CountKey;
 use crate::graph::program::{Bindings, Program, trace};
+use crate::graph::run::stage::counts_to_read;
 use crate::graph::size::{RecordedSize, Size, SizeKind};
-use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
     /// Implements [`Backend::read_parts`]. Counts at whose upper bounds arrays would take much memory are read in
-    /// advance: see [`crate::graph::stage`].
+    /// advance: see [`crate::graph::run::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<ReadBytes>> {
         // Keys and upper bounds of the program's counts, collected before some counts become host-known.
         let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{InPlan, Node, Recipe, SizeView};
 use crate::graph::primitive::Scan;
-use crate::graph::traffic::{Loads, keeps_elements};
+use crate::graph::step::traffic::{Loads, keeps_elements};
 
 /// Elements scanned per workgroup.
 pub const TILE: u32 = 2048;

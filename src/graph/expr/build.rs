@@ -7,7 +7,7 @@ use crate::graph::Expr;
 use crate::graph::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
-use crate::graph::scalar_param::ScalarParam;
+use crate::graph::scalar::param::ScalarParam;
 
 impl Expr {
     /// A number of the user, or one computed from it: a parameter of the program, whose value nothing is folded by.

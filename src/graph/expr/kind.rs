@@ -28,7 +28,7 @@ pub(crate) enum ExprKind<R: Refs = Recorded> {
     /// The flat position of the element being computed (u32).
     Index,
     /// A constant of the program.
-    Scalar(#[cfg_attr(feature = "saved", serde(with = "crate::graph::scalar_bits"))] Scalar),
+    Scalar(#[cfg_attr(feature = "saved", serde(with = "crate::graph::scalar::bits"))] Scalar),
     /// A number of the user: a parameter of the program.
     Param(R::Param),
     /// A size (u32), at its capacity: a run-time parameter of the kernel.

@@ -17,8 +17,8 @@ pub(crate) use super::stored::Stored;
 pub(in crate::graph) use inputs::InputForm;
 
 use super::digest::Digest;
+use super::digest::interned::Interner;
 use super::drops::drop_later;
-use super::interned::Interner;
 use super::row_lengths::KnownLengths;
 use super::scope::Scope;
 use super::size::RecordedSize;

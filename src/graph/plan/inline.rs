@@ -3,12 +3,12 @@
 use super::Planner;
 use super::resolve::Resolution;
 use crate::graph::conditions::always_checked;
-use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::digest::{DigestMap, DigestSet};
-use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::planned::{Expr, ExprKind, Extent, Node, Recipe};
 use crate::graph::primitive::{Evaluation, Map};
 use crate::graph::row_fusion::is_epilogue_candidate;
+use crate::graph::step::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
+use crate::graph::step::fusion_barrier::FusionBarrier;
 use crate::graph::walk::{for_each_expr, for_each_node};
 
 /// Maximum cost of an expression that is evaluated in both passes of a scan. Less than the cost of a search.

@@ -2,10 +2,10 @@
 
 use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
-use crate::graph::fusion_barrier::{Barriers, FusionBarrier};
 use crate::graph::planned::{Expr, ExprKind, Extent, Node, Recipe, Rows, Size};
 use crate::graph::primitive::{Evaluation, Reduce};
-use crate::graph::row_kernel::{RowKernel, RowResult};
+use crate::graph::step::fusion_barrier::{Barriers, FusionBarrier};
+use crate::graph::step::row_kernel::{RowKernel, RowResult};
 use crate::graph::step::{Dependencies, StepWindows, merge};
 use crate::graph::walk::for_each_node;
 

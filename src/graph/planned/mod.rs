@@ -32,7 +32,7 @@ use super::handles::{Common, FunctionHandle, Handles, ParamHandle};
 use super::program::{CheckId, FunctionId, ScalarId};
 use super::refs::Refs;
 use super::scalar::Scalar;
-use super::scalar_param::ScalarDef;
+use super::scalar::param::ScalarDef;
 use crate::dtype::DType;
 
 /// The references of a plan.

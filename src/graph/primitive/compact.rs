@@ -5,7 +5,7 @@ use super::{Evaluation, Facts, Positions, Recipe};
 use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 use crate::graph::{Expr, Extent, Node};
 
 /// Stream compaction: the values of the kept positions, in order, `inner` numbers each. The node's extent contains the

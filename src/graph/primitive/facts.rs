@@ -2,7 +2,7 @@
 
 use super::{Positions, RowDomain};
 use crate::graph::planned::{Extent, InPlan};
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 
 /// How often a kernel evaluates its expressions per position, and whether it knows the row of the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::size::SizeOp;
-use crate::graph::traffic::{StepRun, Traffic, WORD as WORD_BYTES};
+use crate::graph::step::traffic::{StepRun, Traffic, WORD as WORD_BYTES};
 use crate::graph::{Expr, Extent, Node, Size};
 
 /// Positions per tile.

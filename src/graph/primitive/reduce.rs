@@ -11,8 +11,8 @@ use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::row_kernel::in_long_rows;
-use crate::graph::traffic::{StepRun, Traffic, load_bytes};
+use crate::graph::step::row_kernel::in_long_rows;
+use crate::graph::step::traffic::{StepRun, Traffic, load_bytes};
 use crate::graph::walk::for_each_expr;
 use crate::graph::{Expr, Node};
 

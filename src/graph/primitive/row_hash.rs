@@ -6,7 +6,7 @@ use crate::graph::opcode::HashOp;
 use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::string_class;
-use crate::graph::scalar_param::ScalarParam;
+use crate::graph::scalar::param::ScalarParam;
 use crate::graph::size::RecordedSize;
 use crate::graph::{BackendRef, Expr, Extent, Node};
 

@@ -6,7 +6,7 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 use crate::graph::{Expr, Node};
 
 /// Inclusive scan of each row and column: `out[j * inner + d]` is the reduction of `value` over column `d` of the

@@ -6,7 +6,7 @@ use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::class;
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 use crate::graph::{Expr, Node};
 
 /// Stable argsort of u32 keys within each row: `out[k]` is the source position of the element at position `k` of the

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::traffic::{StepRun, Traffic, WORD, keeps_elements};
+use crate::graph::step::traffic::{StepRun, Traffic, WORD, keeps_elements};
 use crate::graph::{Expr, Extent, Node};
 
 /// Exclusive prefix sum, u32: `out[i]` is the sum of `value` at positions below `i`. The output has one entry more than

@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 use crate::graph::{Expr, Extent, Node};
 
 /// Stable argsort of u32 keys: `out[k]` is the position of the k-th smallest key.

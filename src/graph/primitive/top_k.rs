@@ -7,7 +7,7 @@ use crate::graph::planned::{self, InPlan};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::class;
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 use crate::graph::{Expr, Node};
 
 /// The largest number of elements that a selection takes from a row; more are taken from a sort.

@@ -6,7 +6,7 @@ use crate::graph::plan::Step;
 use crate::graph::planned::{self, InPlan, SizeView};
 use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::traffic::{StepRun, Traffic};
+use crate::graph::step::traffic::{StepRun, Traffic};
 use crate::graph::{Expr, Extent, Node};
 
 /// Unique scatter: `out[at(i)]` is `value(i)`, for the positions `i` below `count`. Elements that no position writes are

@@ -43,6 +43,7 @@ pub(crate) use replay::{ReplayInputs, Replayed};
 pub(crate) use trace::trace_on_device;
 pub(crate) use trace::{Bindings, Frozen, freeze, program_of, trace};
 
+use super::digest::word_hasher::WordHasher;
 use super::expr::ExprKind;
 use super::extent::Extent;
 use super::function::FunctionDef;
@@ -50,9 +51,8 @@ use super::handles::Handles;
 use super::node::InputForm;
 use super::primitive::Recipe;
 use super::refs::{Reference, Refs};
-use super::scalar_param::ScalarDef;
+use super::scalar::param::ScalarDef;
 use super::size::{RunTable, SizeOp};
-use super::word_hasher::WordHasher;
 use crate::dtype::DType;
 
 impl ExtentDef {

@@ -20,7 +20,7 @@ use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar::Scalar;
-use crate::graph::scalar_param::ScalarParam;
+use crate::graph::scalar::param::ScalarParam;
 use crate::graph::size::Size;
 
 /// What a replay starts from, all by number.

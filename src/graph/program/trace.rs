@@ -14,7 +14,7 @@ use crate::graph::function::Function;
 use crate::graph::node::{Node, Stored};
 use crate::graph::planned::SizeView;
 use crate::graph::refs::{Recorded, Rewrite};
-use crate::graph::scalar_param::ScalarParam;
+use crate::graph::scalar::param::ScalarParam;
 use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind};
 
 /// Inputs, sizes, scalars and locations of one run of a program.

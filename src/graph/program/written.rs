@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ByNumber, Program};
 use crate::graph::function::FunctionDef;
 use crate::graph::refs::SavedRefs;
-use crate::graph::scalar_param::ScalarDef;
+use crate::graph::scalar::param::ScalarDef;
 
 impl SavedRefs for ByNumber {}
 

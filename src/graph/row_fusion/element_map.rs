@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use super::adds_conditions;
 use super::steps::Steps;
-use crate::graph::bindings::fits;
-use crate::graph::cost::contains_search;
 use crate::graph::digest::DigestSet;
-use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{Expr, ExprKind, Node, Recipe, RowDomain};
 use crate::graph::primitive::{Map, Reduce};
-use crate::graph::row_kernel::RowMap;
+use crate::graph::step::bindings::fits;
+use crate::graph::step::cost::contains_search;
+use crate::graph::step::fusion_barrier::FusionBarrier;
+use crate::graph::step::row_kernel::RowMap;
 use crate::graph::walk::for_each_expr;
 
 impl Steps {

@@ -5,14 +5,14 @@
 
 use super::adds_conditions;
 use super::steps::Steps;
-use crate::graph::bindings::fits;
-use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::digest::DigestSet;
-use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{Expr, ExprKind, Node, Recipe};
 use crate::graph::primitive::Map;
-use crate::graph::row_kernel::Epilogue;
+use crate::graph::step::bindings::fits;
+use crate::graph::step::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
+use crate::graph::step::fusion_barrier::FusionBarrier;
+use crate::graph::step::row_kernel::Epilogue;
 use crate::graph::walk::for_each_expr;
 
 /// The maps that may become epilogues.

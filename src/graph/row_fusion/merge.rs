@@ -1,12 +1,12 @@
 //! Merges reductions over the same rows into one row kernel.
 
 use super::steps::Steps;
-use crate::graph::bindings::fits;
 use crate::graph::canonical_order::reduction::block_len;
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{Node, Recipe, Rows};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
+use crate::graph::step::bindings::fits;
 use crate::graph::step::merge;
 
 /// Maximum number of reductions with which the merge of one reduction fails. Bounds the time for many reductions of

@@ -58,9 +58,9 @@ pub(crate) use recorded::RecordedSize;
 pub(crate) use run::{RunInput, RunSize, RunTable};
 
 use self::fold::{Part, Walked, fold};
+use super::digest::interned::Interner;
 use super::digest::{Digest, DigestMap, DigestSet};
 use super::drops::drop_later;
-use super::interned::Interner;
 use super::{BackendRef, Node};
 
 /// All live counts.

@@ -234,7 +234,7 @@ operations! {
 
 #[track_caller]
 fn values(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "values");
+    let rec = x.recorder("values");
     x.outermost(rec)?;
     x.values_below()
 }
@@ -247,31 +247,31 @@ fn flat_values(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn row_splits(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "row_splits");
+    let rec = x.recorder("row_splits");
     x.outermost(rec)?.row_splits_on(x.backend())
 }
 
 #[track_caller]
 fn row_starts(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "row_starts");
+    let rec = x.recorder("row_starts");
     x.outermost(rec)?.row_starts_on(x.backend())
 }
 
 #[track_caller]
 fn row_limits(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "row_limits");
+    let rec = x.recorder("row_limits");
     x.outermost(rec)?.row_limits_on(x.backend())
 }
 
 #[track_caller]
 fn value_rowids(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "value_rowids");
+    let rec = x.recorder("value_rowids");
     x.outermost(rec)?.value_rowids_on(x.backend())
 }
 
 #[track_caller]
 fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let axis = axis.saturating_i64();
     const OP: &str = "row_lengths";
     x.outermost(rec)?;
@@ -297,14 +297,14 @@ fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
 
 #[track_caller]
 fn with_values(x: &Tensor, values: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "with_values");
+    let rec = x.recorder("with_values");
     let p = x.outermost(rec)?;
     x.replaced(rec, std::slice::from_ref(p), p.nvals_extent(), values.as_ref())
 }
 
 #[track_caller]
 fn with_flat_values(x: &Tensor, flat_values: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "with_flat_values");
+    let rec = x.recorder("with_flat_values");
     let flat_values = flat_values.as_ref();
     match x.partitions().last() {
         Some(p) => x.replaced(rec, x.partitions(), p.nvals_extent(), flat_values),

@@ -137,7 +137,7 @@ operations! {
 
 #[track_caller]
 fn nrows(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "nrows");
+    let rec = x.recorder("nrows");
     if x.rank() == 0 {
         return Err(rec.argument("a scalar has no rows"));
     }
@@ -146,19 +146,19 @@ fn nrows(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn size(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "size");
+    let rec = x.recorder("size");
     x.scalar(rec, x.count()?.expr())
 }
 
 #[track_caller]
 fn bounding_shape(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "bounding_shape");
+    let rec = x.recorder("bounding_shape");
     bounding_sizes(rec, x, Axes::All)
 }
 
 #[track_caller]
 fn bounding_shape_of(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "bounding_shape_of");
+    let rec = x.recorder("bounding_shape_of");
     bounding_sizes(rec, x, axes.into())
 }
 
@@ -178,7 +178,7 @@ fn bounding_sizes(rec: Recorder<'_>, x: &Tensor, axes: Axes) -> Result<Tensor> {
 
 #[track_caller]
 fn bounding_size(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "bounding_size");
+    let rec = x.recorder("bounding_size");
     let axis = rec.axis(x, axis.saturating_i64())?;
     x.scalar(rec, x.bounding_exprs(rec)?.swap_remove(axis))
 }

@@ -100,7 +100,7 @@ impl Bins {
         let count = x.count()?;
         let mut number = least;
         if number < most && count.capacity() > 0 {
-            let rec = Recorder::new(x.backend(), op);
+            let rec = x.recorder(op);
             let needed = rec.reduce(ReduceOp::Max, one_row(rec, &count)?, next)?;
             number = number.max(read(Expr::load(&needed, Expr::u32(0)))?);
         }

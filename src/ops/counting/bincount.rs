@@ -100,7 +100,7 @@ operations! {
 #[track_caller]
 fn bincount(x: &Tensor, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Tensor> {
     const OP: &str = "bincount";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let (counted, bins) = (Counted::new(OP, x, &axis.into())?, bins.into());
     let bin = bin(rec, x)?;
     let number = bins.number(rec, x, &bin)?;
@@ -116,7 +116,7 @@ fn bincount_weighted(
 ) -> Result<Tensor> {
     const OP: &str = "bincount_weighted";
     let (weights, bins) = (weights.as_ref(), bins.into());
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     Device::check_same(OP, rec.backend, weights.backend())?;
     if bins.binary {
         return Err(rec.argument("binary bins have no weights; use bincount, or drop binary"));

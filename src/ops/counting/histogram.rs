@@ -6,7 +6,6 @@ use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::opcode::UnaryOp;
-use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
@@ -99,7 +98,7 @@ fn histogram(x: &Tensor, axis: impl IntoAxes, range: impl Into<HistogramRange>, 
 #[track_caller]
 fn histogram_bins(x: &Tensor, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Tensor> {
     const OP: &str = "histogram_bins";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let (range, bins) = (range.into(), bin_count(OP, bins)?);
     if bins > i32::MAX.unsigned_abs() {
         return Err(rec.argument(format!("there must be at most 2^31 - 1 bins, but there are {bins}")));

@@ -55,6 +55,7 @@ const DECLARED: &[&[Operation]] = &[
     counting::histogram::OPERATIONS,
     indexing::mask::OPERATIONS,
     products::attention::OPERATIONS,
+    products::ragged_dot::OPERATIONS,
     products::matmul::OPERATIONS,
     reshaping::merge_dims::OPERATIONS,
     reduce::norm::OPERATIONS,

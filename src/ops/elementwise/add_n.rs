@@ -5,7 +5,6 @@ use std::borrow::Borrow;
 use crate::element::Arithmetic;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::elementwise::Takes;
 use crate::shape::same_layout;
@@ -48,7 +47,7 @@ fn add_n(tensors: &[impl AsRef<Tensor>]) -> Result<Tensor> {
         return Err(Error::argument(OP, "it needs at least one tensor"));
     };
     let first = first.as_ref();
-    let rec = Recorder::new(first.backend(), OP);
+    let rec = first.recorder(OP);
     Takes::Numbers.check(OP, first.dtype())?;
     let mut sum = Expr::load(rec.numbers(first)?, Expr::index());
     let mut asserts = Vec::new();

@@ -97,7 +97,7 @@ operations! {
 #[track_caller]
 fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "cast";
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = tensor.recorder(OP);
     convertible(OP, tensor, dtype)?;
     if dtype == tensor.dtype() {
         return Ok(tensor.clone());
@@ -108,7 +108,7 @@ fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
 #[track_caller]
 fn saturate_cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "saturate_cast";
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = tensor.recorder(OP);
     convertible(OP, tensor, dtype)?;
     if dtype == tensor.dtype() {
         return Ok(tensor.clone());
@@ -119,7 +119,7 @@ fn saturate_cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
 #[track_caller]
 fn bitcast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "bitcast";
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = tensor.recorder(OP);
     let from = tensor.dtype();
     if from == dtype {
         return Ok(tensor.clone());

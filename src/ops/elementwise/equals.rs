@@ -91,7 +91,7 @@ methods_of_both! {
     /// NumPy: `array_equal`.
     #[track_caller]
     pub fn equals(&self, other: &impl AsRef<Tensor>) -> Result<bool> {
-        let rec = Recorder::new(self.backend(), "equals");
+        let rec = self.recorder("equals");
         let mut comparison = Comparison::new(rec);
         Ok(comparison.tensors(self, other.as_ref())? && comparison.decide()?)
     }

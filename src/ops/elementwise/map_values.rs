@@ -36,7 +36,7 @@ impl Tensor {
     #[track_caller]
     pub fn map_flat_values(&self, function: impl FnOnce(&Self) -> Result<Self>) -> Result<Self> {
         let mapped = function(&self.flat_values()?)?;
-        self.over(Recorder::new(self.backend(), OP), mapped)
+        self.over(self.recorder(OP), mapped)
     }
 
     /// Applies `function` to the flat values of several tensors of the same partitions, and places the result under
@@ -70,7 +70,7 @@ impl Tensor {
         let Some(first) = tensors.iter().find(|t| t.ragged_rank() > 0) else {
             return Err(Error::argument(OP, "it needs a ragged tensor"));
         };
-        let rec = Recorder::new(first.backend(), OP);
+        let rec = first.recorder(OP);
         let (mut asserts, mut flat) = (Vec::new(), Vec::with_capacity(tensors.len()));
         for t in &tensors {
             crate::Device::check_same(OP, first.backend(), t.backend())?;
@@ -141,7 +141,7 @@ impl<T: Element> RaggedTensor<T> {
         function: impl FnOnce(&Self) -> Result<RaggedTensor<U>>,
     ) -> Result<RaggedTensor<U>> {
         let flat = Self::try_from(self.erased().flat_values()?)?;
-        let rec = Recorder::new(self.erased().backend(), OP);
+        let rec = self.erased().recorder(OP);
         RaggedTensor::try_from(self.erased().over(rec, function(&flat)?.into_erased())?)
     }
 }

@@ -171,7 +171,7 @@ operations! {
 #[track_caller]
 fn leaky_relu(tensor: &Tensor, alpha: f64) -> Result<Tensor> {
     const OP: &str = "leaky_relu";
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = tensor.recorder(OP);
     Takes::Numbers.check(OP, tensor.dtype())?;
     tensor.map_numbers(rec, |x| {
         let x = if x.dtype().is_float() { x } else { x.cast(DType::F32) };
@@ -184,20 +184,20 @@ fn leaky_relu(tensor: &Tensor, alpha: f64) -> Result<Tensor> {
 
 #[track_caller]
 fn gelu(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "gelu");
+    let rec = x.recorder("gelu");
     x.gelu_by(rec, false)
 }
 
 #[track_caller]
 fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "gelu_tanh");
+    let rec = x.recorder("gelu_tanh");
     x.gelu_by(rec, true)
 }
 
 #[track_caller]
 fn clip_by_value(tensor: &Tensor, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Tensor> {
     const OP: &str = "clip_by_value";
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = tensor.recorder(OP);
     Takes::Numbers.check(OP, tensor.dtype())?;
     let (low, high) = (number_of(OP, low, tensor.dtype())?, number_of(OP, high, tensor.dtype())?);
     tensor.map_numbers(rec, |x| x.max(Expr::number(low)).min(Expr::number(high)))
@@ -205,7 +205,7 @@ fn clip_by_value(tensor: &Tensor, low: impl Into<Scalar>, high: impl Into<Scalar
 
 #[track_caller]
 fn check_numerics(tensor: &Tensor, message: &str) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), "check_numerics");
+    let rec = tensor.recorder("check_numerics");
     Takes::Floats.check(rec.op, tensor.dtype())?;
     let what = format!("{message}: NaN or infinity");
     tensor.map_numbers(rec, |x| rec.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
@@ -214,14 +214,14 @@ fn check_numerics(tensor: &Tensor, message: &str) -> Result<Tensor> {
 #[track_caller]
 fn ones_like(tensor: &Tensor) -> Result<Tensor> {
     const OP: &str = "ones_like";
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = tensor.recorder(OP);
     Takes::NumbersAndBools.check(OP, tensor.dtype())?;
     tensor.map_numbers(rec, |x| number(x.dtype(), 1.0))
 }
 
 #[track_caller]
 fn zeros_like(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "zeros_like");
+    let rec = x.recorder("zeros_like");
     let (pick, count) = (Pick::Fill(Fill::zero(x.dtype())), x.count()?);
     let zeros = rec.rearranged(&count, &pick, BytesBound::at_most(0), &[])?;
     x.holding(zeros)

@@ -154,8 +154,8 @@ fn select_rows(tensor: &Tensor, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) 
     }
     let location = caller();
     let rows = tensor.nrows_extent();
-    let both = rows_of_both(Recorder::new(x.backend(), OP), x, y)?;
-    let rec = Recorder::new(both.backend(), OP);
+    let both = rows_of_both(x.recorder(OP), x, y)?;
+    let rec = both.recorder(OP);
     let mut asserts = Vec::new();
     for t in [x, y] {
         let differ = |(n, m)| {

@@ -54,7 +54,7 @@ macro_rules! unary_ops {
         $(
             #[track_caller]
             fn $name(x: &Tensor) -> Result<Tensor> {
-                unary(Recorder::new(x.backend(), stringify!($name)), x, Takes::$takes, $value)
+                unary(x.recorder(stringify!($name)), x, Takes::$takes, $value)
             }
         )+
     };
@@ -289,7 +289,7 @@ operations! {
 
 #[track_caller]
 fn logical_not(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "logical_not");
+    let rec = x.recorder("logical_not");
     unary(rec, x, Takes::Bools, Expr::not)
 }
 

@@ -58,7 +58,7 @@ operations! {
 
 #[track_caller]
 fn batch_scatter_add(x: &Tensor, indices: &impl AsRef<Tensor>, updates: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "batch_scatter_add");
+    let rec = x.recorder("batch_scatter_add");
     x.scatter_added(rec, indices.as_ref(), updates.as_ref())
 }
 

@@ -102,11 +102,11 @@ fn stack_dynamic_partitions(
 #[track_caller]
 fn dynamic_partition(x: &Tensor, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> Result<Vec<Tensor>> {
     const OP: &str = "dynamic_partition";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let num_partitions = rec.non_negative("num_partitions", num_partitions)?;
     let _counted = counted_tensors(rec, x, num_partitions, 1)?;
     let Groups { sorted, rows } = Groups::new(OP, x, partitions.as_ref(), num_partitions)?;
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let part = |k| {
         let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
         sorted.rows_from(rec, &start, Extent::bounded(rows.nvals_extent().size(), len))

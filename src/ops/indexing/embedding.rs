@@ -56,7 +56,7 @@ operations! {
 #[track_caller]
 fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Tensor> {
     const OP: &str = "embedding_lookup";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let LookupIds { ids, weights, default, max_norm } = ids.into();
     if weights.is_some() || default.is_some() {
         let what = "it takes neither weights nor a default id; safe_embedding_lookup_sparse takes both";

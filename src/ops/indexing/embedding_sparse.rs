@@ -107,7 +107,7 @@ operations! {
 #[track_caller]
 fn embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
     const OP: &str = "embedding_lookup_sparse";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let ids = ids.into();
     if ids.default.is_some() {
         return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
@@ -118,7 +118,7 @@ fn embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combin
 #[track_caller]
 fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
     const OP: &str = "safe_embedding_lookup_sparse";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let ids = ids.into();
     x.check_table(OP)?;
     let missing = Missing::Default(x.default_row(rec, ids.default)?);

@@ -4,7 +4,6 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::rows::Repeats;
 use crate::tensor::Tensor;
@@ -65,7 +64,7 @@ fn from_shards(shards: &[impl AsRef<Tensor>], strategy: ShardStrategy) -> Result
         shard.as_ref().check_table(OP)?;
     }
     let table = Tensor::concat(shards, 0).map_err(|e| e.of(OP))?;
-    let rec = Recorder::new(table.backend(), OP);
+    let rec = table.recorder(OP);
     let (all, n) = (table.nrows_extent(), shards.len() as u32);
     let sizes: Vec<Extent> = shards.iter().map(|shard| shard.as_ref().nrows_extent()).collect();
     let mut asserts = Vec::new();

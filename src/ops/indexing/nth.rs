@@ -91,14 +91,14 @@ operations! {
 
 #[track_caller]
 fn nth(x: &Tensor, index: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "nth");
+    let rec = x.recorder("nth");
     x.nth_named(rec, index.saturating_i64())
 }
 
 #[track_caller]
 fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Tensor> {
     const OP: &str = "nth_or";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let Operand::Value(default) = default.into().of_dtype(OP, x.dtype())? else {
         return Err(rec.argument("the default must be a number or a string, not a tensor"));
     };
@@ -122,7 +122,7 @@ fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) ->
 
 #[track_caller]
 fn nth_or_skip(x: &Tensor, index: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "nth_or_skip");
+    let rec = x.recorder("nth_or_skip");
     let index = index.saturating_i64();
     let Nth { rows, present, .. } = Nth::new(rec, x, index)?;
     let count = rows.nrows_extent();

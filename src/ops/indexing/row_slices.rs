@@ -50,7 +50,7 @@ operations! {
 
 #[track_caller]
 fn slice_rows<'a>(x: &Tensor, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> Result<Tensor> {
-    x.rows_cut(Recorder::new(x.backend(), "slice_rows"), Some(("starts", starts.into())), ("lengths", lengths.into()))
+    x.rows_cut(x.recorder("slice_rows"), Some(("starts", starts.into())), ("lengths", lengths.into()))
 }
 
 impl Tensor {

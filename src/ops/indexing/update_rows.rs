@@ -6,7 +6,6 @@ use crate::element::Arithmetic;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
@@ -62,7 +61,7 @@ impl Tensor {
     /// See [`Tensor::update_rows`]. Ids that are u32 and known to ascend, within the rows, are not checked.
     #[track_caller]
     pub(crate) fn with_rows(&self, op: &'static str, (ids, ascends): (&Self, bool), rows: &Self) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+        let rec = self.recorder(op);
         Takes::Numbers.check(op, self.dtype())?;
         self.check_table(op)?;
         rec.at(Device::check_same(op, self.backend(), ids.backend()))?;

@@ -98,7 +98,7 @@ operations! {
 fn fill<'a>(shape: &RaggedShape, value: impl IntoOperand<'a>) -> Result<Tensor> {
     const OP: &str = "fill";
     match value.into() {
-        Operand::Tensor(t) if t.rank() == 0 => t.repeated_to(Recorder::new(t.backend(), OP), shape),
+        Operand::Tensor(t) if t.rank() == 0 => t.repeated_to(t.recorder(OP), shape),
         Operand::Tensor(t) => {
             Err(Error::argument(OP, format!("the value must be a scalar, but its shape is {}", t.shape_text())))
         }

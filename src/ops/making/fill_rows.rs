@@ -3,7 +3,6 @@
 use crate::element::Element;
 use crate::error::Result;
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::ops::operations;
@@ -40,7 +39,7 @@ operations! {
 #[track_caller]
 fn fill_rows(x: &Tensor, width: impl Integer, value: impl Into<Fill>) -> Result<Tensor> {
     const OP: &str = "fill_rows";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     if x.rank() == 0 {
         return Err(rec.argument("a scalar has no rows"));
     }

@@ -5,7 +5,6 @@ use crate::element::{Element, IntegerElement, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
 use crate::ops::operations;
@@ -56,7 +55,7 @@ operations! {
 
 #[track_caller]
 fn one_hot(x: &Tensor, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let Depth { depth, axis } = depth.into();
     let (on, off, levels) = (on.into(), off.into(), x.ragged_rank());
     if !x.dtype().is_integer() {

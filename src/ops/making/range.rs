@@ -93,7 +93,7 @@ operations! {
 
 #[track_caller]
 fn range(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "range");
+    let rec = x.recorder("range");
     let number = |v| Operand::from(Scalar::from_i64(x.dtype(), v));
     Tensor::ranges_of(rec, [number(0), x.into(), number(1)])
 }

@@ -5,7 +5,6 @@ use crate::element::IntegerElement;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::ops::counting::bin::read_u64;
 use crate::ops::operations;
 use crate::ops::options::MaxLength;
@@ -48,7 +47,7 @@ operations! {
 #[track_caller]
 fn sequence_mask(x: &Tensor, max_length: impl Into<MaxLength>) -> Result<Tensor> {
     const OP: &str = "sequence_mask";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     Takes::Integers.check(OP, x.dtype())?;
     let most = match max_length.into() {
         MaxLength(Some(most)) => rec.non_negative("max_length", most)?,

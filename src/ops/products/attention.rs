@@ -82,7 +82,7 @@ fn scaled_dot_product_attention<'a>(
     values: &impl AsRef<Tensor>,
 ) -> Result<Tensor> {
     let (options, values) = (keys.into(), values.as_ref());
-    let rec = Recorder::new(queries.backend(), "scaled_dot_product_attention");
+    let rec = queries.recorder("scaled_dot_product_attention");
     let dtype = queries.dtype();
     rec.at(Takes::Floats.check(rec.op, dtype))?;
     for other in [options.tensor, values] {

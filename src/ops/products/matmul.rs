@@ -275,7 +275,7 @@ impl Factor<'_> {
     /// them.
     #[track_caller]
     pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
-        let rec = Recorder::new(self.tensor.backend(), "matmul");
+        let rec = self.tensor.recorder("matmul");
         self.tensor.product(rec, self.transposed, other.tensor, other.transposed)
     }
 }

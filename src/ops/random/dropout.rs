@@ -6,7 +6,6 @@ use crate::element::FloatElement;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::Seed;
 use crate::record::elementwise::{Takes, number, parameter, rounded_once};
@@ -53,7 +52,7 @@ impl Tensor {
     /// Dropout by the random words of the counter, an expression in the value.
     #[track_caller]
     pub(crate) fn dropped(&self, op: &'static str, rate: f64, seed: Seed, counter: [Expr; 2]) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+        let rec = self.recorder(op);
         Takes::Floats.check(op, self.dtype())?;
         if !(0.0..1.0).contains(&rate) {
             return Err(rec.argument(format!("the rate must be at least 0 and less than 1, but is {rate}")));
@@ -106,6 +105,7 @@ mod tests {
     use super::*;
     use crate::Device;
     use crate::graph::extent::Extent;
+    use crate::graph::recorder::Recorder;
 
     #[test]
     fn words_are_those_of_the_published_vectors() {

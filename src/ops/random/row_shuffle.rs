@@ -3,7 +3,6 @@
 use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::indexing::index::Index;
@@ -97,7 +96,7 @@ impl Tensor {
     /// element, or else of its offset and its row.
     #[track_caller]
     pub(crate) fn shuffled(&self, op: &'static str, seed: Seed, axis: i64, counter: Option<[Expr; 2]>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+        let rec = self.recorder(op);
         let along = AxisRows::new(rec, self, axis)?;
         let (rows, at) = (&along.rows, Expr::index());
         let counter = counter.unwrap_or_else(|| [rows.offset_of(at.clone()), rows.row_of(at.clone())]);

@@ -106,21 +106,21 @@ operations! {
 #[track_caller]
 fn argmin(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    let rec = Recorder::new(x.backend(), "argmin");
+    let rec = x.recorder("argmin");
     arg_extreme(rec, OrderKeys::new(rec, x)?.tensor(), ReduceOp::Min, axis)
 }
 
 #[track_caller]
 fn argmax(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    let rec = Recorder::new(x.backend(), "argmax");
+    let rec = x.recorder("argmax");
     arg_extreme(rec, OrderKeys::new(rec, x)?.tensor(), ReduceOp::Max, axis)
 }
 
 #[track_caller]
 fn count_nonzero(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     const OP: &str = "count_nonzero";
-    let rec = Recorder::new(input.backend(), OP);
+    let rec = input.recorder(OP);
     let x = Expr::load(rec.numbers(input)?, Expr::index());
     let r = Reduction::new(rec, input, &axis.into())?;
     let one = x.cast(DType::Bool).cast(DType::U32);

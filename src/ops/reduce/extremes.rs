@@ -89,14 +89,14 @@ operations! {
 
 #[track_caller]
 fn reduce_min(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_min");
+    let rec = x.recorder("reduce_min");
     let keys = OrderKeys::new(rec, x)?;
     keys.values(extreme(rec, keys.tensor(), ReduceOp::Min, &axis.into())?)
 }
 
 #[track_caller]
 fn reduce_max(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_max");
+    let rec = x.recorder("reduce_max");
     let keys = OrderKeys::new(rec, x)?;
     keys.values(extreme(rec, keys.tensor(), ReduceOp::Max, &axis.into())?)
 }

@@ -98,7 +98,7 @@ operations! {
 
 #[track_caller]
 fn reduce_mean_as(x: &Tensor, dtype: DType, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_mean_as");
+    let rec = x.recorder("reduce_mean_as");
     let float = mean_in(rec, x.dtype(), dtype)?;
     let r = Reduction::new(rec, x, &axis.into())?;
     if r.stages.is_empty() {
@@ -109,7 +109,7 @@ fn reduce_mean_as(x: &Tensor, dtype: DType, axis: impl IntoReduceAxes) -> Result
 
 #[track_caller]
 fn reduce_variance_as(x: &Tensor, dtype: DType, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_variance_as");
+    let rec = x.recorder("reduce_variance_as");
     let float = mean_in(rec, x.dtype(), dtype)?.accumulator();
     let r = Reduction::new(rec, x, &axis.into())?;
     r.tensor(x.variance_of(&r, float)?.cast(dtype))
@@ -117,7 +117,7 @@ fn reduce_variance_as(x: &Tensor, dtype: DType, axis: impl IntoReduceAxes) -> Re
 
 #[track_caller]
 fn reduce_std_as(x: &Tensor, dtype: DType, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_std_as");
+    let rec = x.recorder("reduce_std_as");
     let float = mean_in(rec, x.dtype(), dtype)?.accumulator();
     let r = Reduction::new(rec, x, &axis.into())?;
     r.tensor(root(x.variance_of(&r, float)?).cast(dtype))

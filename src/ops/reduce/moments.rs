@@ -127,7 +127,7 @@ operations! {
 #[track_caller]
 fn reduce_mean(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     let axes = axis.into();
-    let rec = Recorder::new(x.backend(), "reduce_mean");
+    let rec = x.recorder("reduce_mean");
     let dtype = mean_dtype(rec, x.dtype())?;
     let r = Reduction::new(rec, x, &axes)?;
     if r.stages.is_empty() {
@@ -139,7 +139,7 @@ fn reduce_mean(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
 
 #[track_caller]
 fn reduce_variance(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_variance");
+    let rec = x.recorder("reduce_variance");
     let dtype = mean_dtype(rec, x.dtype())?;
     let r = Reduction::new(rec, x, &axis.into())?;
     r.tensor(x.variance_of(&r, dtype.accumulator())?.cast(dtype))
@@ -147,7 +147,7 @@ fn reduce_variance(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
 
 #[track_caller]
 fn reduce_std(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reduce_std");
+    let rec = x.recorder("reduce_std");
     let dtype = mean_dtype(rec, x.dtype())?;
     let r = Reduction::new(rec, x, &axis.into())?;
     r.tensor(root(x.variance_of(&r, dtype.accumulator())?).cast(dtype))

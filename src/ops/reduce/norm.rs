@@ -4,7 +4,6 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
-use crate::graph::recorder::Recorder;
 use crate::math::MathFn;
 use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
@@ -49,7 +48,7 @@ operations! {
 #[track_caller]
 fn reduce_euclidean_norm(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     const OP: &str = "reduce_euclidean_norm";
-    let rec = Recorder::new(input.backend(), OP);
+    let rec = input.recorder(OP);
     let float = mean_dtype(rec, input.dtype())?;
     let r = Reduction::new(rec, input, &axis.into())?;
     let wide = if float.size() < 4 { DType::F32 } else { float };

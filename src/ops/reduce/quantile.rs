@@ -85,12 +85,12 @@ operations! {
 
 #[track_caller]
 fn quantile(x: &Tensor, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    quantile_of(Recorder::new(x.backend(), "quantile"), x, &q.into(), &axis.into())
+    quantile_of(x.recorder("quantile"), x, &q.into(), &axis.into())
 }
 
 #[track_caller]
 fn median(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    quantile_of(Recorder::new(x.backend(), "median"), x, &Quantiles::One(0.5), &axis.into())
+    quantile_of(x.recorder("median"), x, &Quantiles::One(0.5), &axis.into())
 }
 
 /// Quantiles to compute: one, or several, which form a new innermost dimension.

@@ -137,12 +137,12 @@ operations! {
 
 #[track_caller]
 fn softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    tensor.softmax_along(Recorder::new(tensor.backend(), "softmax"), axis.saturating_i64())
+    tensor.softmax_along(tensor.recorder("softmax"), axis.saturating_i64())
 }
 
 #[track_caller]
 fn log_softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), "log_softmax");
+    let rec = tensor.recorder("log_softmax");
     let axis = axis.saturating_i64();
     let (x, r) = tensor.along(rec, axis)?;
     let (shifted, sum) = shifted(x, &r)?;
@@ -153,7 +153,7 @@ fn log_softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
 #[track_caller]
 fn reduce_logsumexp(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     const OP: &str = "reduce_logsumexp";
-    let rec = Recorder::new(input.backend(), OP);
+    let rec = input.recorder(OP);
     Takes::Floats.check(OP, input.dtype())?;
     let x = Expr::load(rec.numbers(input)?, Expr::index()).cast(input.dtype().accumulator());
     let r = Reduction::new(rec, input, &axis.into())?;
@@ -173,7 +173,7 @@ fn reduce_logsumexp(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor>
 
 #[track_caller]
 fn l2_normalize(tensor: &Tensor, axis: impl Integer, epsilon: f64) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), "l2_normalize");
+    let rec = tensor.recorder("l2_normalize");
     let axis = axis.saturating_i64();
     let (x, r) = tensor.along(rec, axis)?;
     let float = x.dtype();

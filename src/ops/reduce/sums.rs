@@ -78,12 +78,12 @@ operations! {
 
 #[track_caller]
 fn reduce_sum(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    arithmetic(Recorder::new(x.backend(), "reduce_sum"), x, ReduceOp::Sum, &axis.into())
+    arithmetic(x.recorder("reduce_sum"), x, ReduceOp::Sum, &axis.into())
 }
 
 #[track_caller]
 fn reduce_prod(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    arithmetic(Recorder::new(x.backend(), "reduce_prod"), x, ReduceOp::Prod, &axis.into())
+    arithmetic(x.recorder("reduce_prod"), x, ReduceOp::Prod, &axis.into())
 }
 
 /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.

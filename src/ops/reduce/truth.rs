@@ -75,12 +75,12 @@ operations! {
 
 #[track_caller]
 fn reduce_all(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    truth(Recorder::new(x.backend(), "reduce_all"), x, ReduceOp::Min, &axis.into())
+    truth(x.recorder("reduce_all"), x, ReduceOp::Min, &axis.into())
 }
 
 #[track_caller]
 fn reduce_any(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    truth(Recorder::new(x.backend(), "reduce_any"), x, ReduceOp::Max, &axis.into())
+    truth(x.recorder("reduce_any"), x, ReduceOp::Max, &axis.into())
 }
 
 /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.

@@ -76,14 +76,14 @@ operations! {
 #[track_caller]
 fn broadcast_to<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
     const OP: &str = "broadcast_to";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let shape = shape.into().whole(OP, &x.device())?;
     x.repeated_to(rec, &shape)
 }
 
 #[track_caller]
 fn broadcast_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "broadcast_like");
+    let rec = x.recorder("broadcast_like");
     x.repeated_to(rec, other.as_ref().ragged_shape())
 }
 

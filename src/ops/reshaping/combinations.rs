@@ -152,12 +152,12 @@ operations! {
 
 #[track_caller]
 fn combinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
-    member_tensors(Recorder::new(x.backend(), "combinations"), x, k, axis, Give::Elements)
+    member_tensors(x.recorder("combinations"), x, k, axis, Give::Elements)
 }
 
 #[track_caller]
 fn argcombinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
-    member_tensors(Recorder::new(x.backend(), "argcombinations"), x, k, axis, Give::Positions)
+    member_tensors(x.recorder("argcombinations"), x, k, axis, Give::Positions)
 }
 
 #[track_caller]
@@ -204,7 +204,7 @@ impl<'a> Factors<'a> {
         let Some(first) = all.first().map(AsRef::as_ref) else {
             return Err(Error::argument(op, "there must be at least one tensor"));
         };
-        let rec = Recorder::new(first.backend(), op);
+        let rec = first.recorder(op);
         let factors = all.iter().map(|x| AxisRows::new(rec, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
         let mut asserts = Vec::new();
         for other in &factors[1..] {

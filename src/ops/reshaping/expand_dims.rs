@@ -46,7 +46,7 @@ operations! {
 
 #[track_caller]
 fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let axis = axis.saturating_i64();
     const OP: &str = "expand_dims";
     let axis = new_axis(OP, x, axis)?;

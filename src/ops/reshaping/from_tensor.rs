@@ -131,7 +131,7 @@ operations! {
 #[track_caller]
 fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> Result<Tensor> {
     let dense = dense.as_ref();
-    let rec = Recorder::new(dense.backend(), "from_tensor");
+    let rec = dense.recorder("from_tensor");
     let ragged_rank = rank_of(rec, ragged_rank)?;
     DenseRows::of(rec, dense, ragged_rank)?;
     dense.inner_to_partitions(ragged_rank)
@@ -144,7 +144,7 @@ fn from_tensor_with_lengths<'a>(
     ragged_rank: impl Integer,
 ) -> Result<Tensor> {
     let dense = dense.as_ref();
-    let rec = Recorder::new(dense.backend(), "from_tensor_with_lengths");
+    let rec = dense.recorder("from_tensor_with_lengths");
     let ragged_rank = rank_of(rec, ragged_rank)?;
     let rows = DenseRows::of(rec, dense, ragged_rank)?;
     let uploaded;
@@ -180,7 +180,7 @@ fn from_tensor_with_lengths<'a>(
 #[track_caller]
 fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> Result<Tensor> {
     let (dense, levels) = (dense.as_ref(), nested_lengths.len());
-    let rec = Recorder::new(dense.backend(), "from_tensor_with_nested_lengths");
+    let rec = dense.recorder("from_tensor_with_nested_lengths");
     DenseRows::of(rec, dense, levels)?;
     let mut rows = dense.nrows_extent().as_known().map(u64::from);
     let mut out = dense.inner_to_partitions(levels)?;
@@ -235,7 +235,7 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
 #[track_caller]
 fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor>, padding: impl Into<RowPadding<'a>>) -> Result<Tensor> {
     let (dense, RowPadding { padding, ragged_rank }) = (dense.as_ref(), padding.into());
-    let rec = Recorder::new(dense.backend(), "from_tensor_with_padding");
+    let rec = dense.recorder("from_tensor_with_padding");
     let rows = DenseRows::of(rec, dense, rank_of(rec, ragged_rank)?)?;
     let (padding, asserts) = Pad::new(rec, dense, padding, &rows.inner)?;
     let numbers = rows.inner.width();

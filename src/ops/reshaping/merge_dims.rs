@@ -59,7 +59,7 @@ impl Tensor {
     /// [`Tensor::merge_dims`] of resolved axes.
     #[track_caller]
     pub(crate) fn merged(&self, first: usize, last: usize) -> Result<Self> {
-        let (rec, levels) = (Recorder::new(self.backend(), OP), self.ragged_rank());
+        let (rec, levels) = (self.recorder(OP), self.ragged_rank());
         let Some(outer) = self.outer().filter(|_| first < last) else { return Ok(self.clone()) };
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         // Merged inner dimensions turn the numbers of an element into elements.

@@ -79,7 +79,7 @@ operations! {
 #[track_caller]
 fn reshape<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
     const OP: &str = "reshape";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     match shape.into() {
         NewShape::Sizes(sizes) if sizes.contains(&-1) => x.fitted(rec, &sizes),
         shape => {
@@ -91,7 +91,7 @@ fn reshape<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
 
 #[track_caller]
 fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "reshape_like");
+    let rec = x.recorder("reshape_like");
     x.reshaped(rec, other.as_ref().ragged_shape())
 }
 

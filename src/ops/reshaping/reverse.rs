@@ -41,7 +41,7 @@ operations! {
 
 #[track_caller]
 fn reverse(tensor: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), "reverse");
+    let rec = tensor.recorder("reverse");
     let axes = rec.axes(tensor, &axes.into())?;
     axes.into_iter().try_fold(tensor.clone(), |x, axis| x.reverse_axis(rec, axis))
 }

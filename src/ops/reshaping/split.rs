@@ -5,7 +5,6 @@ use crate::error::{Error, Result, on_behalf};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::ops::indexing::index::Index;
@@ -51,7 +50,7 @@ operations! {
 
 #[track_caller]
 fn split(x: &Tensor, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Tensor>> {
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let axis = axis.saturating_i64();
     let parts = parts.into();
     let axis = x.axis(OP, axis)?;
@@ -89,7 +88,7 @@ fn split(x: &Tensor, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<
     let assert = |(ok, what)| Node::assert(x.backend(), Extent::known(1), ok, Check::new(OP, what));
     let asserts = on_behalf(|| pieces.fits.map(assert));
     let whole = x.on_condition(OP, asserts.as_slice())?;
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let parts = pieces.all.iter().map(|(start, count)| whole.rows_from(rec, start, count.clone()));
     on_behalf(|| parts.collect())
 }

@@ -45,7 +45,7 @@ operations! {
 
 #[track_caller]
 fn squeeze(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "squeeze");
+    let rec = x.recorder("squeeze");
     let axes = match axes.into() {
         Axes::All => {
             let sizes = x.ragged_shape().known_sizes();

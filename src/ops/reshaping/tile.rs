@@ -44,7 +44,7 @@ operations! {
 
 #[track_caller]
 fn repeat(x: &Tensor, repeats: impl Integer, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let axis = axis.saturating_i64();
     let repeats = repeats.saturating_i64();
     const OP: &str = "repeat";
@@ -93,7 +93,7 @@ impl Tensor {
     #[track_caller]
     pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         const OP: &str = "tile";
-        let rec = Recorder::new(self.backend(), OP);
+        let rec = self.recorder(OP);
         let multiples: Vec<i64> = multiples.iter().map(|m| m.saturating_i64()).collect();
         if multiples.len() != self.rank() {
             let what =

@@ -5,7 +5,6 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::operations;
 use crate::ops::options::{PaddedShape, Padding};
@@ -53,7 +52,7 @@ operations! {
 #[track_caller]
 fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tensor> {
     const OP: &str = "to_tensor";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let PaddedShape { padding, shape } = padding.into();
     let padding = padding.of_dtype(OP, x.dtype())?;
     let shape = shape.as_deref();

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::axis_rows::AxisRows;
 use crate::record::by_key::ByKey;
@@ -47,7 +46,7 @@ operations! {
 
 #[track_caller]
 fn transpose_rows(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "transpose_rows");
+    let rec = x.recorder("transpose_rows");
     let along = AxisRows::new(rec, x, 1)?;
     let (rows, at) = (&along.rows, Expr::index());
     let (count, nrows) = (rows.nvals_extent().clone(), rows.nrows_extent());

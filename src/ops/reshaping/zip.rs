@@ -5,7 +5,6 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::recorder::Recorder;
 use crate::ops::indexing::index::Index;
 use crate::ops::operations;
 use crate::ops::reshaping::concat::{append_values, number_of_operands};
@@ -82,7 +81,7 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
     let Some((first, others)) = all.split_first() else {
         return Err(Error::argument(OP, "there must be at least one tensor"));
     };
-    let rec = Recorder::new(first.backend(), OP);
+    let rec = first.recorder(OP);
     let shape = |x: &Tensor| {
         let (parts, outer) = (x.partitions().to_vec(), x.outer().cloned());
         RaggedShape::of_parts(rec, parts, outer, x.inner().to_vec(), Vec::new())
@@ -134,7 +133,7 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
 
 #[track_caller]
 fn unzip(x: &Tensor) -> Result<Vec<Tensor>> {
-    let rec = Recorder::new(x.backend(), "unzip");
+    let rec = x.recorder("unzip");
     let Some(&Some(width)) = x.ragged_shape().known_sizes().last() else {
         let what = format!("the innermost dimension of {} must be uniform; convert it with to_tensor", x.shape_text());
         return Err(rec.argument(what));

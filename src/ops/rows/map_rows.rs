@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
-use crate::graph::recorder::Recorder;
 use crate::ops::declarations::typed::Typed;
 use crate::ops::rows::row::Row;
 use crate::ops::rows::row_results::RowResults;
@@ -111,7 +110,7 @@ impl Tensor {
         let location = caller();
         let check = Check::new(op, "the tensors have different numbers of rows");
         let rows = self.nrows_extent().agrees(&other.nrows_extent());
-        let condition = rows.condition(Recorder::new(self.backend(), op), check, |(a, b)| Error::Shape {
+        let condition = rows.condition(self.recorder(op), check, |(a, b)| Error::Shape {
             op,
             lhs: self.shape_text(),
             rhs: other.shape_text(),

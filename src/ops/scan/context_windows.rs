@@ -61,7 +61,7 @@ fn context_windows<'a>(
     fill: impl IntoOperand<'a>,
     axis: impl Integer,
 ) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "context_windows");
+    let rec = x.recorder("context_windows");
     let fill = fill_value(rec, fill.into(), x.dtype())?;
     x.contexts(rec, context.into(), fill, axis.saturating_i64())
 }

@@ -124,7 +124,7 @@ operations! {
 
 #[track_caller]
 fn diff(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "diff");
+    let rec = x.recorder("diff");
     rec.at(Takes::Numbers.check(rec.op, x.dtype()))?;
     let rows = AxisRows::new(rec, x, axis.saturating_i64())?;
     rows.check_uniform_elements()?;
@@ -139,7 +139,7 @@ fn diff(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
 
 #[track_caller]
 fn shift<'a>(x: &Tensor, by: impl Integer, fill: impl IntoOperand<'a>, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "shift");
+    let rec = x.recorder("shift");
     let by = by.saturating_i64();
     let fill = fill_value(rec, fill.into(), x.dtype())?;
     let along = AxisRows::new(rec, x, axis.saturating_i64())?;
@@ -168,7 +168,7 @@ fn shift<'a>(x: &Tensor, by: impl Integer, fill: impl IntoOperand<'a>, axis: imp
 
 #[track_caller]
 fn roll(x: &Tensor, by: impl Integer, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "roll");
+    let rec = x.recorder("roll");
     let by = by.saturating_i64();
     let away = Expr::u32(distance(rec, by)?);
     let along = AxisRows::new(rec, x, axis.saturating_i64())?;
@@ -193,7 +193,7 @@ fn roll(x: &Tensor, by: impl Integer, axis: impl Integer) -> Result<Tensor> {
 
 #[track_caller]
 fn local_index(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "local_index");
+    let rec = x.recorder("local_index");
     let axis = rec.axis(x, axis.saturating_i64())?;
     let position = Levels::of(rec, x)?.place(axis).cast(DType::I64);
     x.with_value_node(rec.map(x.count()?, position, &[]))

@@ -4,7 +4,6 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
 use crate::ops::IntoOperand;
@@ -78,7 +77,7 @@ operations! {
 
 #[track_caller]
 fn sliding_windows(x: &Tensor, size: impl Integer, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "sliding_windows");
+    let rec = x.recorder("sliding_windows");
     let size = rec.known(non_negative(rec.op, "size", size)?)?.capacity();
     if size == 0 {
         return Err(rec.argument("size must be at least 1, but is 0"));
@@ -110,7 +109,7 @@ fn pad_rows<'a>(
     fill: impl IntoOperand<'a>,
     axis: impl Integer,
 ) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "pad_rows");
+    let rec = x.recorder("pad_rows");
     let least = rec.known(non_negative(rec.op, "min_length", min_length)?)?.capacity();
     let fill = fill_value(rec, fill.into(), x.dtype())?;
     let along = AxisRows::new(rec, x, axis.saturating_i64())?;

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, RowDomain};
 use crate::graph::primitive::ScanRows as Recurrence;
-use crate::graph::recorder::Recorder;
 use crate::ops::{InitialStates, Row};
 use crate::record::recurrence::{Known, Placeholders, Step, flat, states_before};
 use crate::shape::Dims;
@@ -163,7 +162,7 @@ fn scanned(
     let Some((first, others)) = tensors.split_first() else {
         return Err(Error::argument(op, "there must be at least one tensor"));
     };
-    let rec = Recorder::new(first.backend(), op);
+    let rec = first.recorder(op);
     let mut asserts = Vec::new();
     let all = Scanned::new(rec, first)?;
     let mut elements = vec![all.elements(&all.of)?];

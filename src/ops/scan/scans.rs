@@ -5,7 +5,6 @@ use crate::element::Arithmetic;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::options::ScanAxis;
@@ -153,7 +152,7 @@ fn cummin(x: &Tensor, axis: impl Into<ScanAxis>) -> Result<Tensor> {
 impl Tensor {
     #[track_caller]
     fn cumulate(&self, name: &'static str, along: ScanAxis, op: ReduceOp) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), name);
+        let rec = self.recorder(name);
         let axis = self.axis(name, along.axis)?;
         let scan = RowScan { op, exclusive: along.exclusive, reverse: along.reversed };
         let dtype = self.dtype();

@@ -58,7 +58,7 @@ macro_rules! gathered {
                 indices: &impl AsRef<Tensor>,
                 segment_ids: impl Into<SegmentIds<'a>>,
             ) -> Result<Tensor> {
-                let rec = Recorder::new(x.backend(), stringify!($name));
+                let rec = x.recorder(stringify!($name));
                 gathered(rec, x, indices.as_ref(), segment_ids.into(), Aggregate::$what)
             }
         )*

@@ -5,7 +5,6 @@ use super::gathered::gathered;
 use crate::dtype::DType;
 use crate::element::FloatElement;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::ops::options::SegmentIds;
@@ -138,18 +137,13 @@ fn sparse_segment_mean_as<'a>(
     indices: &impl AsRef<Tensor>,
     segment_ids: impl Into<SegmentIds<'a>>,
 ) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "sparse_segment_mean_as");
+    let rec = x.recorder("sparse_segment_mean_as");
     gathered(rec, x, indices.as_ref(), segment_ids.into(), Aggregate::MeanAs(dtype))
 }
 
 #[track_caller]
 fn segment_mean_as(x: &Tensor, dtype: DType, segment_ids: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.sorted_segments(
-        Recorder::new(x.backend(), "segment_mean_as"),
-        segment_ids.as_ref(),
-        None,
-        Aggregate::MeanAs(dtype),
-    )
+    x.sorted_segments(x.recorder("segment_mean_as"), segment_ids.as_ref(), None, Aggregate::MeanAs(dtype))
 }
 
 #[track_caller]
@@ -161,7 +155,7 @@ fn unsorted_segment_mean_as(
 ) -> Result<Tensor> {
     let num_segments = num_segments.saturating_i64();
     x.unsorted_segments(
-        Recorder::new(x.backend(), "unsorted_segment_mean_as"),
+        x.recorder("unsorted_segment_mean_as"),
         segment_ids.as_ref(),
         num_segments,
         Aggregate::MeanAs(dtype),

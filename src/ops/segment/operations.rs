@@ -3,7 +3,6 @@
 use super::Aggregate;
 use crate::element::Number;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::ops::reduce::Averaged;
@@ -63,7 +62,7 @@ macro_rules! unsorted {
             #[track_caller]
             fn $name(x: &Tensor, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> Result<Tensor> {
                 let num_segments = num_segments.saturating_i64();
-                let rec = Recorder::new(x.backend(), stringify!($name));
+                let rec = x.recorder(stringify!($name));
                 x.unsorted_segments(rec, segment_ids.as_ref(), num_segments, Aggregate::$what)
             }
         )*
@@ -135,7 +134,7 @@ macro_rules! sorted {
         $(
             #[track_caller]
             fn $name(x: &Tensor, segment_ids: &impl AsRef<Tensor>) -> Result<Tensor> {
-                x.sorted_segments(Recorder::new(x.backend(), stringify!($name)), segment_ids.as_ref(), None, Aggregate::$what)
+                x.sorted_segments(x.recorder(stringify!($name)), segment_ids.as_ref(), None, Aggregate::$what)
             }
         )*
     };

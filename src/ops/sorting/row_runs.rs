@@ -80,7 +80,7 @@ operations! {
 
 #[track_caller]
 fn split_where(x: &Tensor, begins: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let (rec, begins) = (Recorder::new(x.backend(), "split_where"), begins.as_ref());
+    let (rec, begins) = (x.recorder("split_where"), begins.as_ref());
     rec.at(Device::check_same(rec.op, x.backend(), begins.backend()))?;
     if begins.dtype() != DType::Bool {
         return Err(rec.unsupported(begins.dtype(), "the condition must be of bools; compare first"));
@@ -93,7 +93,7 @@ fn split_where(x: &Tensor, begins: &impl AsRef<Tensor>) -> Result<Tensor> {
 
 #[track_caller]
 fn run_lengths(x: &Tensor) -> Result<(Tensor, Tensor)> {
-    let rec = Recorder::new(x.backend(), "run_lengths");
+    let rec = x.recorder("run_lengths");
     let keys = OrderKeys::new(rec, x)?;
     let numbers = rec.numbers(keys.tensor())?;
     let along = AxisRows::innermost(rec, keys.tensor())?;

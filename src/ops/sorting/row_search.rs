@@ -6,7 +6,6 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
-use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::options::Sought;
@@ -54,7 +53,7 @@ operations! {
 
 #[track_caller]
 fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), "searchsorted");
+    let rec = tensor.recorder("searchsorted");
     let Sought { values, right } = values.into();
     if tensor.dtype() == DType::Bool {
         rec.at(Takes::Numbers.check(rec.op, tensor.dtype()))?;

@@ -135,17 +135,17 @@ operations! {
 
 #[track_caller]
 fn set_union(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.as_sets(Recorder::new(x.backend(), "set_union"), other, SetOp::Union)
+    x.as_sets(x.recorder("set_union"), other, SetOp::Union)
 }
 
 #[track_caller]
 fn set_intersection(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.as_sets(Recorder::new(x.backend(), "set_intersection"), other, SetOp::Intersection)
+    x.as_sets(x.recorder("set_intersection"), other, SetOp::Intersection)
 }
 
 #[track_caller]
 fn set_difference(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.as_sets(Recorder::new(x.backend(), "set_difference"), other, SetOp::Difference)
+    x.as_sets(x.recorder("set_difference"), other, SetOp::Difference)
 }
 
 #[track_caller]

@@ -86,7 +86,7 @@ operations! {
 
 #[track_caller]
 fn sort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "sort");
+    let rec = x.recorder("sort");
     let keys = OrderKeys::new(rec, x)?;
     let sorted = Sorted::new(rec, keys.tensor(), axis.into(), false)?;
     keys.permuted(sorted.values(keys.tensor())?)
@@ -94,7 +94,7 @@ fn sort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
 
 #[track_caller]
 fn argsort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "argsort");
+    let rec = x.recorder("argsort");
     let keys = OrderKeys::new(rec, x)?;
     Sorted::new(rec, keys.tensor(), axis.into(), false)?.indices(x)
 }

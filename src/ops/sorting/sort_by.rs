@@ -50,7 +50,7 @@ operations! {
 
 #[track_caller]
 fn sort_by<'a>(x: &Tensor, keys: impl Into<SortKeys<'a>>) -> Result<Tensor> {
-    x.sorted_by(Recorder::new(x.backend(), "sort_by"), keys.into().keys())
+    x.sorted_by(x.recorder("sort_by"), keys.into().keys())
 }
 
 impl Tensor {

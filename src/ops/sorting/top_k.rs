@@ -2,7 +2,6 @@
 
 use crate::element::Element;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::indexing::index::Index;
 use crate::ops::operations;
@@ -48,7 +47,7 @@ operations! {
 
 #[track_caller]
 fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Tensor)> {
-    let rec = Recorder::new(x.backend(), "top_k");
+    let rec = x.recorder("top_k");
     let (k, axis) = (saturating_u32(rec.op, "k", k)?, axis.saturating_i64());
     let keys = OrderKeys::new(rec, x)?;
     let sorted = Sorted::first(rec, keys.tensor(), descending(axis), false, k)?;

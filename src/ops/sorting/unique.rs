@@ -99,13 +99,13 @@ operations! {
 #[track_caller]
 fn unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    Ok(counted(Recorder::new(x.backend(), "unique"), x, axis)?.0)
+    Ok(counted(x.recorder("unique"), x, axis)?.0)
 }
 
 #[track_caller]
 fn unique_with_counts(x: &Tensor, axis: impl Integer) -> Result<(Tensor, Tensor)> {
     let axis = axis.saturating_i64();
-    counted(Recorder::new(x.backend(), "unique_with_counts"), x, axis)
+    counted(x.recorder("unique_with_counts"), x, axis)
 }
 
 /// The distinct values, and the number of occurrences of each.
@@ -118,7 +118,7 @@ fn counted(rec: Recorder<'_>, x: &Tensor, axis: i64) -> Result<(Tensor, Tensor)>
 #[track_caller]
 fn n_unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    let rec = Recorder::new(x.backend(), "n_unique");
+    let rec = x.recorder("n_unique");
     let keys = OrderKeys::new(rec, x)?;
     let runs = Runs::new(rec, keys.tensor(), axis)?;
     let line = Expr::index();

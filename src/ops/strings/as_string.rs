@@ -85,7 +85,7 @@ fn as_string(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "as_string");
+    let rec = x.recorder("as_string");
     match x.dtype() {
         DType::Str => Ok(x.clone()),
         DType::Bool => {

@@ -109,25 +109,25 @@ operations! {
 
 #[track_caller]
 fn string_upper(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_upper");
+    let rec = x.recorder("string_upper");
     x.flipped(rec, b'a'..=b'z')
 }
 
 #[track_caller]
 fn string_lower(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_lower");
+    let rec = x.recorder("string_lower");
     x.flipped(rec, b'A'..=b'Z')
 }
 
 #[track_caller]
 fn string_upper_utf8(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_upper_utf8");
+    let rec = x.recorder("string_upper_utf8");
     x.recased(rec, str::to_uppercase)
 }
 
 #[track_caller]
 fn string_lower_utf8(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_lower_utf8");
+    let rec = x.recorder("string_lower_utf8");
     x.recased(rec, str::to_lowercase)
 }
 

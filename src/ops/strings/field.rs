@@ -79,7 +79,7 @@ operations! {
 #[track_caller]
 fn nth_field(x: &Tensor, separator: impl Into<Separator>, index: impl Integer) -> Result<Tensor> {
     const OP: &str = "nth_field";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let index = index.saturating_i64();
     let field = Field::new(OP, x, &separator.into(), index)?;
     let check = Check::of_index(OP, format!("a string has no field {index}"));
@@ -95,7 +95,7 @@ fn nth_field_or<'a>(
     default: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
     const OP: &str = "nth_field_or";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let Operand::Value(default) = default.into().of_dtype(OP, DType::Str)? else {
         return Err(rec.argument("the default must be a string, not a tensor"));
     };

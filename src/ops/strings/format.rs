@@ -5,7 +5,6 @@ use crate::backend::host_memory::GrowingBytes;
 use crate::element::Element;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::host_string;
 use crate::tensor::{HostTensor, HostValues, Tensor};
@@ -47,7 +46,7 @@ operations! {
 
 #[track_caller]
 fn string_format(x: &Tensor, template: &str) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_format");
+    let rec = x.recorder("string_format");
     let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
         return Err(rec.argument(format!("the template {template:?} must contain {{}} once")));
     };

@@ -56,7 +56,7 @@ fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str) -> Result<Tensor
     let Some((first, rest)) = tensors.split_first() else {
         return Err(Error::argument(OP, "there must be at least one tensor"));
     };
-    let rec = Recorder::new(first.backend(), OP);
+    let rec = first.recorder(OP);
     rec.strings(first)?;
     match rest {
         [] => Ok((*first).clone()),

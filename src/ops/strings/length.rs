@@ -62,7 +62,7 @@ operations! {
 
 #[track_caller]
 fn string_length(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_length");
+    let rec = x.recorder("string_length");
     let (strings, _) = rec.strings(x)?;
     let length = strings.length_of_existing(Expr::index()).cast(DType::I32);
     x.with_value_node(rec.map(x.count()?, length, &[]))

@@ -109,7 +109,7 @@ operations! {
 #[track_caller]
 fn regex_full_match(x: &Tensor, pattern: &str) -> Result<Tensor> {
     const OP: &str = "regex_full_match";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     compiled(OP, pattern, pattern)?;
     let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
     host_strings(rec, x, &pattern, |memory, strings| {
@@ -119,13 +119,13 @@ fn regex_full_match(x: &Tensor, pattern: &str) -> Result<Tensor> {
 
 #[track_caller]
 fn regex_replace(x: &Tensor, pattern: &str, rewrite: &str) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "regex_replace");
+    let rec = x.recorder("regex_replace");
     x.matches_replaced(rec, pattern, rewrite, usize::MAX)
 }
 
 #[track_caller]
 fn regex_replace_first(x: &Tensor, pattern: &str, rewrite: &str) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "regex_replace_first");
+    let rec = x.recorder("regex_replace_first");
     x.matches_replaced(rec, pattern, rewrite, 1)
 }
 

@@ -64,7 +64,7 @@ operations! {
 #[track_caller]
 fn regex_split(x: &Tensor, pattern: impl Into<Separator>) -> Result<Tensor> {
     const OP: &str = "regex_split";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let pattern = pattern.into();
     let (strings, bytes) = x.strings(OP)?;
     let limit = limit_of(OP, &pattern)?.map_or(usize::MAX, |n| n as usize);

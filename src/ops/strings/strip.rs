@@ -43,7 +43,7 @@ operations! {
 
 #[track_caller]
 fn string_strip(x: &Tensor) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "string_strip");
+    let rec = x.recorder("string_strip");
     let (_, bytes) = rec.strings(x)?;
     let (first, end) = x.stripped(rec)?;
     let length = end.sub(first.clone());

@@ -90,13 +90,13 @@ operations! {
 
 #[track_caller]
 fn substr<'a>(x: &Tensor, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "substr");
+    let rec = x.recorder("substr");
     x.substrings(rec, pos.into(), len.into(), false)
 }
 
 #[track_caller]
 fn substr_chars<'a>(x: &Tensor, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "substr_chars");
+    let rec = x.recorder("substr_chars");
     x.substrings(rec, pos.into(), len.into(), true)
 }
 

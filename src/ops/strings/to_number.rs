@@ -87,12 +87,12 @@ operations! {
 
 #[track_caller]
 fn string_to_number(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    x.numbers_in(Recorder::new(x.backend(), "string_to_number"), dtype, Text::Whole)
+    x.numbers_in(x.recorder("string_to_number"), dtype, Text::Whole)
 }
 
 #[track_caller]
 fn string_prefix_to_number(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    x.numbers_in(Recorder::new(x.backend(), "string_prefix_to_number"), dtype, Text::Prefix)
+    x.numbers_in(x.recorder("string_prefix_to_number"), dtype, Text::Prefix)
 }
 
 /// What of a string is the number.

@@ -74,13 +74,13 @@ operations! {
 
 #[track_caller]
 fn unicode_decode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "unicode_decode");
+    let rec = x.recorder("unicode_decode");
     Characters::new(rec, x, encoding.into())?.code_points(rec, x)
 }
 
 #[track_caller]
 fn unicode_decode_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
-    let rec = Recorder::new(x.backend(), "unicode_decode_with_offsets");
+    let rec = x.recorder("unicode_decode_with_offsets");
     let characters = Characters::new(rec, x, encoding.into())?;
     Ok((characters.code_points(rec, x)?, characters.offsets(rec, x)?))
 }

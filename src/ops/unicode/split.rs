@@ -68,14 +68,14 @@ operations! {
 
 #[track_caller]
 fn unicode_split(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "unicode_split");
+    let rec = x.recorder("unicode_split");
     let format = encoding.into();
     Characters::new(rec, x, format)?.texts(rec, x, format)
 }
 
 #[track_caller]
 fn unicode_split_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
-    let rec = Recorder::new(x.backend(), "unicode_split_with_offsets");
+    let rec = x.recorder("unicode_split_with_offsets");
     let format = encoding.into();
     let characters = Characters::new(rec, x, format)?;
     Ok((characters.texts(rec, x, format)?, characters.offsets(rec, x)?))

@@ -5,7 +5,6 @@ use super::encoder::Encoded;
 use super::options::{Encoding, TextEncoding};
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
@@ -41,7 +40,7 @@ operations! {
 
 #[track_caller]
 fn unicode_transcode(x: &Tensor, from: impl Into<TextEncoding>, to: Encoding) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "unicode_transcode");
+    let rec = x.recorder("unicode_transcode");
     let characters = Characters::new(rec, x, from.into())?;
     let encoded = Encoded::new(rec, &characters.codes, characters.count(), to)?;
     let strings = encoded.strings(rec, &characters.strings)?;

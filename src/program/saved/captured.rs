@@ -7,9 +7,9 @@ use super::file::{ArrayBytes, File};
 use super::tensors::{row_splits_name, string_splits_name};
 use crate::error::Result;
 use crate::graph::backend::{Part, Wait};
-use crate::graph::diagnosis;
 use crate::graph::digest::DigestMap;
 use crate::graph::node::{Node, Rows};
+use crate::graph::run::diagnosis;
 use crate::tensor::{Tensor, Values};
 
 /// The captured arrays of all programs: equal ones are written once.

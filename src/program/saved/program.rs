@@ -18,7 +18,7 @@ use crate::graph::node::{Node, Rows};
 use crate::graph::program::names::{check_name, interned};
 use crate::graph::program::{self, ArrayDef, ArrayId, ExtentDef, Locations, ReplayInputs, SizeDef, SizeId};
 use crate::graph::saved_list;
-use crate::graph::scalar_bits::ScalarBits;
+use crate::graph::scalar::bits::ScalarBits;
 use crate::graph::size::Size;
 use crate::ops::SavedFunction;
 use crate::program::layout::{FlatValues, Layout, Level};

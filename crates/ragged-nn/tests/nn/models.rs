@@ -6,8 +6,8 @@ use ragged::{Device, Result};
 #[path = "../../examples/graph.rs"]
 mod graph;
 #[allow(dead_code)]
-#[path = "../../examples/recommender.rs"]
-mod recommender;
+#[path = "../../examples/next_item.rs"]
+mod next_item;
 
 #[test]
 fn messages_of_neighbours_beat_features_alone() -> Result<()> {
@@ -18,7 +18,7 @@ fn messages_of_neighbours_beat_features_alone() -> Result<()> {
 
 #[test]
 fn histories_beat_the_most_popular_items() -> Result<()> {
-    let [model, popular] = recommender::hit_rates(500, 100, 10, &Device::cpu())?;
+    let [model, popular] = next_item::hit_rates(500, 100, 10, &Device::cpu())?;
     assert!(model > popular + 0.05, "{model} by the model, {popular} by the most popular items");
     Ok(())
 }

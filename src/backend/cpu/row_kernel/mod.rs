@@ -35,8 +35,8 @@ use crate::graph::plan::Step;
 use crate::graph::planned::{InPlan, RowDomain, Rows};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::Reducer;
-use crate::graph::row_kernel::RowKernel;
 use crate::graph::scalar::Scalar;
+use crate::graph::step::row_kernel::RowKernel;
 
 /// Numbers per evaluated block. A longer row is evaluated and reduced in several blocks.
 const CHUNK: usize = 8192;

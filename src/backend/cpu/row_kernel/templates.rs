@@ -13,7 +13,7 @@ use super::{Compiled, CompiledResult};
 use crate::dtype::DType;
 use crate::graph::planned::{Expr, Rows};
 use crate::graph::reducer::{Accumulator, Reducer};
-use crate::graph::row_kernel::RowKernel;
+use crate::graph::step::row_kernel::RowKernel;
 
 /// The results of an accumulator, as in [`CompiledResult`].
 struct ResultTemplate {

@@ -9,7 +9,7 @@ use super::{ModuleBuilder, accumulate, arithmetic};
 use crate::dtype::DType;
 use crate::graph::planned::{Expr, Node, Rows};
 use crate::graph::reducer::Accumulator;
-use crate::graph::row_kernel::{RowKernel, RowMap, RowResult};
+use crate::graph::step::row_kernel::{RowKernel, RowMap, RowResult};
 use crate::graph::walk::for_each_expr;
 
 /// Whether several elements of the node's array share a word. Several invocations then store to one word: each sets its

@@ -3,11 +3,11 @@
 use super::{Legalizer, with_dependencies};
 use crate::dtype::DType;
 use crate::graph::conditions::{conditions, unconditional};
-use crate::graph::fusion_barrier::Barriers;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, ExprKind, Extent, Node, Recipe};
 use crate::graph::primitive::{Map, Sort};
 use crate::graph::step::StepWindows;
+use crate::graph::step::fusion_barrier::Barriers;
 use crate::graph::walk::arrays;
 
 impl Legalizer<'_> {

@@ -24,13 +24,13 @@ mod sorts;
 use std::collections::HashMap;
 
 use crate::graph::digest::{Digest, DigestSet};
-use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::plan::{PlanLimits, Step};
 use crate::graph::planned::{Arena, Expr, Extent, InPlan, Node, Recipe, RowDomain, Rows, SizeView};
 use crate::graph::primitive::{Map, Product, Reduce};
 use crate::graph::rank_bitmap::RankBitmap;
-use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::step::Dependencies;
+use crate::graph::step::fusion_barrier::FusionBarrier;
+use crate::graph::step::row_kernel::{RowKernel, RowResult};
 
 /// A step that is being legalized.
 pub(super) struct Legalizer<'a> {

@@ -132,7 +132,7 @@ operations! {
 
 #[track_caller]
 fn gather<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tensor> {
-    x.gathered(Recorder::new(x.backend(), "gather"), &indices.into())
+    x.gathered(x.recorder("gather"), &indices.into())
 }
 
 /// The number of batch dimensions: at most `most`, and at most the rank of the indices.
@@ -150,7 +150,7 @@ fn batch_dims(op: &'static str, given: &GatherIndices<'_>, most: usize) -> Resul
 
 #[track_caller]
 fn batch_gather(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.gathered(Recorder::new(x.backend(), "batch_gather"), &batched(indices, -1).into())
+    x.gathered(x.recorder("batch_gather"), &batched(indices, -1).into())
 }
 
 #[track_caller]
@@ -161,7 +161,7 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
         let what = format!("the vectors of indices count from the batch dimensions on; they take no axis ({axis})");
         return Err(Error::argument(OP, what));
     }
-    let mut indices = Indices::new(Recorder::new(x.backend(), OP), given.indices)?;
+    let mut indices = Indices::new(x.recorder(OP), given.indices)?;
     if indices.scalar {
         return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
     }
@@ -203,7 +203,7 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
         position = place.checked(check, ok);
     }
     if batch == 0 && len == 0 {
-        let all = single_row(Recorder::new(x.backend(), OP), x.nrows_extent())?;
+        let all = single_row(x.recorder(OP), x.nrows_extent())?;
         below = if x.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
     }
     for (d, (p, stays)) in indices.dims.iter_mut().take(batch.saturating_sub(1)).enumerate() {
@@ -211,7 +211,7 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
         *stays |= d < x.ragged_rank();
     }
     let repeats = repeats(&vectors);
-    let taken = below.take_rows(Recorder::new(x.backend(), OP), vectors, position, repeats, &asserts)?;
+    let taken = below.take_rows(x.recorder(OP), vectors, position, repeats, &asserts)?;
     indices.scalar |= indices.rank == 1;
     indices.above(taken, len > 0 || batch > 0 || x.ragged_rank() > 0)
 }

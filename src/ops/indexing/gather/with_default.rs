@@ -66,7 +66,7 @@ fn batch_gather_with_default<'a>(
     default: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
     const OP: &str = "batch_gather_with_default";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = x.recorder(OP);
     let default = default.into().of_dtype(OP, x.dtype())?;
     let indices = Indices::new(rec, indices.as_ref())?;
     let Some(batch) = indices.rank.checked_sub(1) else {

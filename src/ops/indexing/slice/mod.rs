@@ -81,7 +81,7 @@ operations! {
 
 #[track_caller]
 fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), "slice");
+    let rec = x.recorder("slice");
     let mut keys = Vec::with_capacity(x.rank());
     let mut left = x.rank();
     let items = index.items();
@@ -111,7 +111,7 @@ fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
 
 #[track_caller]
 fn row_at(x: &Tensor, index: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let (rec, index) = (Recorder::new(x.backend(), "row_at"), index.as_ref());
+    let (rec, index) = (x.recorder("row_at"), index.as_ref());
     let place = device_place(rec, index)?;
     if x.rank() == 0 {
         return Err(rec.argument("a scalar has no rows"));

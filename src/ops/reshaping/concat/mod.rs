@@ -135,7 +135,7 @@ fn join_all(rec: Recorder<'_>, all: &[Tensor], axis: usize) -> Result<Tensor> {
 #[track_caller]
 fn recorder_of<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<Recorder<'a>> {
     match all.first() {
-        Some(first) => Ok(Recorder::new(first.backend(), op)),
+        Some(first) => Ok(first.recorder(op)),
         None => Err(Error::argument(op, "there must be at least one tensor")),
     }
 }

@@ -21,7 +21,6 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 use crate::ops::{Row, RowOperand};
 use crate::record::axis_rows::AxisRows;
 use crate::record::rows::Repeats;
@@ -54,11 +53,11 @@ impl Row {
     /// A tensor that is the same for all rows, as the tensor of all rows.
     #[track_caller]
     fn repeated(&self, op: &'static str, same: &Tensor) -> Result<Tensor> {
-        let rec = Recorder::new(same.backend(), op);
+        let rec = same.recorder(op);
         Device::check_same(op, self.all.backend(), same.backend())?;
         let known = same.ragged_rank() == 0 && same.nrows_extent().as_known().is_some();
         let one = if known && same.rank() > 0 { same.expand_dims(0)? } else { same.with_new_axis(rec, 0)? };
-        one.take_rows(Recorder::new(self.all.backend(), op), self.all.nrows_extent(), Expr::u32(0), Repeats::Maybe, &[])
+        one.take_rows(self.all.recorder(op), self.all.nrows_extent(), Expr::u32(0), Repeats::Maybe, &[])
     }
 
     /// The tensor of all rows of an operand that is a row or a tensor.
@@ -79,14 +78,14 @@ impl Row {
 fn value_rows(op: &'static str, all: &Tensor) -> Result<RowPartition> {
     match all.rank() {
         0 | 1 => RowPartition::uniform(1, all.nrows_extent()),
-        rank => Ok(AxisRows::innermost(Recorder::new(all.backend(), op), &all.merged(1, rank - 1)?)?.rows),
+        rank => Ok(AxisRows::innermost(all.recorder(op), &all.merged(1, rank - 1)?)?.rows),
     }
 }
 
 /// The row of axis 0 that each value is in, as a tensor of the layout of `all`.
 #[track_caller]
 fn row_numbers(op: &'static str, all: &Tensor, dtype: DType) -> Result<Tensor> {
-    let rec = Recorder::new(all.backend(), op);
+    let rec = all.recorder(op);
     let row = value_rows(op, all)?.row_of(Expr::index()).cast(dtype);
     all.with_value_node(rec.map(all.count()?, row, &[]))
 }

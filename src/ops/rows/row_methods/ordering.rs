@@ -1,7 +1,6 @@
 //! Keys of a row: its sorts and groups.
 
 use crate::error::Result;
-use crate::graph::recorder::Recorder;
 use crate::ops::options::next;
 use crate::ops::{GroupKeys, Row, SortBy, SortKeys};
 use crate::tensor::Tensor;
@@ -69,7 +68,7 @@ impl Row {
         for &(key, is_descending) in keys.keys() {
             all.push((key.vector_of_same_call(OP, self)?, is_descending));
         }
-        Ok(self.with(self.all.sorted_by(Recorder::new(self.all.backend(), OP), &all)?))
+        Ok(self.with(self.all.sorted_by(self.all.recorder(OP), &all)?))
     }
 }
 

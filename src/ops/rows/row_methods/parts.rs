@@ -68,7 +68,7 @@ impl Row {
     #[track_caller]
     pub fn at(&self, index: impl Integer) -> Result<Self> {
         const OP: &str = "at";
-        let rec = Recorder::new(self.all().backend(), OP);
+        let rec = self.all().recorder(OP);
         self.axis(OP, 0)?;
         Ok(self.with(self.all.nth_named(rec, index.saturating_i64())?))
     }
@@ -328,7 +328,7 @@ impl Tensor {
     /// The conditions under which the outermost partition of `other` is that of this tensor.
     #[track_caller]
     fn first_agrees_with(&self, op: &'static str, other: &Self) -> Result<Vec<Node>> {
-        let rec = Recorder::new(self.backend(), op);
+        let rec = self.recorder(op);
         Device::check_same(op, self.backend(), other.backend())?;
         let (own, others) = (outermost(op, self)?, outermost(op, other)?);
         same_layout(rec, &own, &others)
@@ -338,7 +338,7 @@ impl Tensor {
 /// The outermost partition, as a shape.
 #[track_caller]
 fn outermost(op: &'static str, x: &Tensor) -> Result<RaggedShape> {
-    let rec = Recorder::new(x.backend(), op);
+    let rec = x.recorder(op);
     let parts = x.partitions()[..1].to_vec();
     let count = parts[0].nvals_extent().clone();
     RaggedShape::of_parts(rec, parts, Some(count), [], Vec::new())

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::{Index, Row, Seed};
 use crate::record::axis_rows::AxisRows;
@@ -112,7 +111,7 @@ impl Row {
     #[track_caller]
     fn shuffled(&self, op: &'static str, seed: Seed, axis: i64) -> Result<Tensor> {
         // All elements of one row are one stream, however many rows it has itself.
-        let merged = AxisRows::new(Recorder::new(self.all.backend(), op), &self.all.merged(1, axis as usize)?, 1)?.rows;
+        let merged = AxisRows::new(self.all.recorder(op), &self.all.merged(1, axis as usize)?, 1)?.rows;
         let counter = [merged.offset_of(Expr::index()), merged.row_of(Expr::index())];
         self.all.shuffled(op, seed, axis, Some(counter))
     }

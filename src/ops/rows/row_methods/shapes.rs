@@ -39,7 +39,7 @@ impl Row {
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         const OP: &str = "expand_dims";
-        let rec = Recorder::new(self.all().backend(), OP);
+        let rec = self.all().recorder(OP);
         let axis = self.new_axis(OP, axis.saturating_i64())?;
         Ok(self.with(self.all.with_new_axis(rec, axis as usize)?))
     }

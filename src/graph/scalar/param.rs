@@ -4,9 +4,9 @@
 //! bound for each run: recordings that differ in such numbers alone are one program. A number that the engine writes
 //! itself, such as a width or an identity element, is a constant of the program; folding uses constants only.
 
-use super::digest::Digest;
-use super::scalar::Scalar;
 use crate::dtype::DType;
+use crate::graph::digest::Digest;
+use crate::graph::scalar::Scalar;
 
 /// What a program requires of a scalar parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,16 +7,16 @@
 use std::any::Any;
 use std::cell::RefCell;
 
-use super::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
-use super::diagnosis;
-use super::digest::Digest;
-use super::expr::ExprKind;
-use super::extent::fixed_index;
-use super::node::Node;
-use super::size::RecordedSize;
-use super::{Expr, Extent, Size};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
+use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
+use crate::graph::digest::Digest;
+use crate::graph::expr::ExprKind;
+use crate::graph::extent::fixed_index;
+use crate::graph::node::Node;
+use crate::graph::run::diagnosis;
+use crate::graph::size::RecordedSize;
+use crate::graph::{Expr, Extent, Size};
 
 /// Maximum number of sizes that one recording may await.
 const MAX_READS: usize = 256;

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::digest::{Digest, DigestMap};
+use crate::graph::digest::{Digest, DigestMap};
 
 /// All live values of one kind, by digest. The lock is held only for a look-up or an insertion.
-pub(super) struct Interner<T>(LazyLock<Mutex<DigestMap<Weak<T>>>>);
+pub(in crate::graph) struct Interner<T>(LazyLock<Mutex<DigestMap<Weak<T>>>>);
 
 impl<T> Interner<T> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::graph) const fn new() -> Self {
         Self(LazyLock::new(Mutex::default))
     }
 
@@ -18,7 +18,7 @@ impl<T> Interner<T> {
 
     /// The live value of that digest; otherwise the value that `make` returns. `make` runs under the lock: it must
     /// neither drop the last reference to an interned value nor intern another one.
-    pub(super) fn get_or_insert(&self, digest: Digest, make: impl FnOnce() -> T) -> Arc<T> {
+    pub(in crate::graph) fn get_or_insert(&self, digest: Digest, make: impl FnOnce() -> T) -> Arc<T> {
         let mut table = self.lock();
         if let Some(found) = table.get(&digest).and_then(Weak::upgrade) {
             return found;
@@ -29,7 +29,7 @@ impl<T> Interner<T> {
     }
 
     /// Removes the entry of a value that is being dropped, unless an equal value has replaced it since.
-    pub(super) fn remove_dropped(&self, digest: Digest) {
+    pub(in crate::graph) fn remove_dropped(&self, digest: Digest) {
         let mut table = self.lock();
         if table.get(&digest).is_some_and(|w| w.strong_count() == 0) {
             table.remove(&digest);

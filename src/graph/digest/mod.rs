@@ -1,9 +1,12 @@
 //! 128-bit structural hashes. Graphs with equal digests are treated as equal.
 
+pub(super) mod interned;
+pub(super) mod word_hasher;
+
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-use super::word_hasher::WordHasher;
+use self::word_hasher::WordHasher;
 
 /// A structural hash. 128 bits keep the probability of an accidental collision near 2^-64 for any number of nodes that
 /// a process can hold.

@@ -1,5 +1,9 @@
 //! A scalar of a run-time dtype.
 
+#[cfg(feature = "saved")]
+pub(crate) mod bits;
+pub(crate) mod param;
+
 use std::fmt;
 
 use half::{bf16, f16};

@@ -1,7 +1,7 @@
 //! Evaluation cost of expressions, in operations.
 
-use super::planned::{Expr, ExprKind, Node};
-use super::walk::for_each_expr;
+use crate::graph::planned::{Expr, ExprKind, Node};
+use crate::graph::walk::for_each_expr;
 
 /// Maximum cost of an expression that is recomputed for a second consumer instead of stored.
 pub(crate) const MAX_REPEATED_COST: u32 = 80;
@@ -18,7 +18,7 @@ pub(crate) fn evaluation_cost(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
 }
 
 /// Whether the expression searches row splits for the row of a position.
-pub(super) fn contains_search(e: &Expr) -> bool {
+pub(in crate::graph) fn contains_search(e: &Expr) -> bool {
     let mut found = false;
     for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(..)));
     found

@@ -6,20 +6,20 @@
 
 use std::sync::Arc;
 
-use super::backend::{BackendRef, Part, ReadBytes, Wait};
-use super::conditions::unconditional;
-use super::digest::DigestSet;
-use super::expr::{Check, Expr, ExprKind};
-use super::extent::Extent;
-use super::node::{Node, Recipe};
-use super::opcode::BinaryOp;
-use super::primitive::Assert;
-use super::walk::{for_each_expr, for_each_node};
 use crate::dtype::DType;
 use crate::error::{Error, Result, quoted};
+use crate::graph::backend::{BackendRef, Part, ReadBytes, Wait};
+use crate::graph::conditions::unconditional;
+use crate::graph::digest::DigestSet;
+use crate::graph::expr::{Check, Expr, ExprKind};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe};
+use crate::graph::opcode::BinaryOp;
+use crate::graph::primitive::Assert;
 use crate::graph::size::RecordedSize;
+use crate::graph::walk::{for_each_expr, for_each_node};
 
-/// Reads the parts as [`Backend::read_parts`](super::backend::Backend::read_parts) does. The error of a failed check names
+/// Reads the parts as [`Backend::read_parts`](crate::graph::backend::Backend::read_parts) does. The error of a failed check names
 /// the compared integers.
 pub(crate) async fn read_parts(backend: &BackendRef, parts: Vec<Part>, wait: Wait) -> Result<Vec<ReadBytes>> {
     let diagnosis = Diagnosis::of(backend, parts.iter().map(|part| &part.node));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::plan::LinkedPlan;
-use super::size::RunTable;
+use crate::graph::plan::LinkedPlan;
+use crate::graph::size::RunTable;
 
 /// A plan that ran, with its sizes, and the time of each step.
 pub(crate) struct TimedRun {

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 /// A [`Hasher`] that passes the data to a function instead of hashing it: one word per number; for bytes, their number
 /// and one word per eight bytes. Unequal values of one type give different words.
-pub(super) struct WordHasher<F>(pub(super) F);
+pub(in crate::graph) struct WordHasher<F>(pub(in crate::graph) F);
 
 impl<F: FnMut(u64)> Hasher for WordHasher<F> {
     fn finish(&self) -> u64 {

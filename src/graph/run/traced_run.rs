@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::program::{Bindings, Program};
-use super::size::RunTable;
-use super::stored::Stored;
+use crate::graph::program::{Bindings, Program};
+use crate::graph::size::RunTable;
+use crate::graph::stored::Stored;
 
 /// A program that runs on inputs of its own.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! One interface to the references of recordings and of plans, so that one code builds and folds the expressions of both.
 
+mod recorded;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

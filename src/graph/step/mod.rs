@@ -1,10 +1,17 @@
 //! Steps of a plan, and the device limits that they observe.
 
+pub(super) mod bindings;
+pub(crate) mod cost;
+pub(crate) mod fusion_barrier;
+pub(crate) mod many_dispatches;
+pub(crate) mod row_kernel;
+pub(crate) mod traffic;
+
+use self::fusion_barrier::Barriers;
+use self::row_kernel::RowKernel;
 use super::digest::DigestSet;
-use super::fusion_barrier::Barriers;
 use super::planned::{Arena, Expr, ExprKind, Node, Recipe, Rows, Size, SizeView};
 use super::program::CheckId;
-use super::row_kernel::RowKernel;
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 

@@ -1,7 +1,7 @@
 //! A recommender: the next item of a user, from the items before it.
 //!
 //! ```sh
-//! cargo run --release -p ragged-nn --example recommender [-- --small]
+//! cargo run --release -p ragged-nn --example next_item [-- --small]
 //! ```
 //!
 //! Histories are generated: users and items have tastes that the model does not see, and some items are popular with

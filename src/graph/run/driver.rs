@@ -16,14 +16,14 @@ use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::backend::Backend;
-use super::plan::{ArraySource, CountLink, LastCounts, LinkedPlan, PlanCache};
-use super::planned::SizeView;
-use super::program::{ArrayId, Bindings, Locations, Program};
-use super::size::RunTable;
-use super::stored::{Status, Stored};
-use super::traced_run::{TracedProgram, TracedRun};
 use crate::error::Result;
+use crate::graph::backend::Backend;
+use crate::graph::plan::{ArraySource, CountLink, LastCounts, LinkedPlan, PlanCache};
+use crate::graph::planned::SizeView;
+use crate::graph::program::{ArrayId, Bindings, Locations, Program};
+use crate::graph::run::traced_run::{TracedProgram, TracedRun};
+use crate::graph::size::RunTable;
+use crate::graph::stored::{Status, Stored};
 
 /// What a backend keeps from run to run: its plans, and the counts of their last runs.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ pub(crate) struct Outcome {
 pub(crate) struct StepRun<'a> {
     pub(crate) plan: &'a LinkedPlan,
     pub(crate) number: usize,
-    /// The arrays of [`Step::reads`](super::plan::Step::reads), in order.
+    /// The arrays of [`Step::reads`](crate::graph::plan::Step::reads), in order.
     pub(crate) reads: Vec<&'a Stored>,
     /// The base of the step, if it is to be overwritten: the output has its storage. Its place in `reads` has no storage.
     pub(crate) overwritten: Option<Stored>,

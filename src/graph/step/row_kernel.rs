@@ -1,9 +1,9 @@
 //! Row kernels: any number of reductions over the same rows, and at most one map of the elements that uses their
 //! results.
 
-use super::canonical_order::BLOCK;
-use super::planned::{Expr, Node, Rows, SizeView};
-use super::reducer::{Accumulator, Reducer};
+use crate::graph::canonical_order::BLOCK;
+use crate::graph::planned::{Expr, Node, Rows, SizeView};
+use crate::graph::reducer::{Accumulator, Reducer};
 
 /// Epilogue of a row reduction: the value that is stored in place of the reduced one.
 #[derive(Debug)]

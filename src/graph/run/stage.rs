@@ -5,9 +5,9 @@
 //! and read first, all independent ones in one wait, and the rest is planned with exact sizes. Bounds never compound:
 //! if one bound depends on another count, that count is read first.
 
-use super::digest::DigestMap;
-use super::program::{ArrayDef, Bindings, Program, SizeId};
-use super::size::{RunTable, Size, SizeKind};
+use crate::graph::digest::DigestMap;
+use crate::graph::program::{ArrayDef, Bindings, Program, SizeId};
+use crate::graph::size::{RunTable, Size, SizeKind};
 
 /// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
 /// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the

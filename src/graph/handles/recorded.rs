@@ -1,17 +1,17 @@
-//! Implements [`handles`](super::handles) for recordings.
+//! Implements [`handles`](crate::graph::handles) for recordings.
 
 use std::sync::{Arc, LazyLock};
 
-use super::digest::Digest;
-use super::function::{Function, FunctionDef};
-use super::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
-use super::refs::Recorded;
-use super::scalar::Scalar;
-use super::scalar_param::ScalarParam;
-use super::scope::Scope;
-use super::size::{RecordedSize, SizeOp};
-use super::{Expr, Node, Size};
 use crate::dtype::DType;
+use crate::graph::digest::Digest;
+use crate::graph::function::{Function, FunctionDef};
+use crate::graph::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
+use crate::graph::refs::Recorded;
+use crate::graph::scalar::Scalar;
+use crate::graph::scalar::param::ScalarParam;
+use crate::graph::scope::Scope;
+use crate::graph::size::{RecordedSize, SizeOp};
+use crate::graph::{Expr, Node, Size};
 
 impl Handles for Recorded {
     fn common() -> &'static Common<Self> {

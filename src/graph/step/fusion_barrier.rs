@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::digest::DigestMap;
-use super::planned::{Node, Recipe};
+use crate::graph::digest::DigestMap;
+use crate::graph::planned::{Node, Recipe};
 
 /// The reason why an array is stored between two kernels instead of being fused into the kernel that reads it.
 ///
@@ -96,7 +96,7 @@ impl FusionBarrier {
     }
 
     /// The barrier of an array that the reader searches or iterates over; `None` if the array is stored already.
-    pub(super) fn as_array(node: &Node) -> Option<Self> {
+    pub(in crate::graph) fn as_array(node: &Node) -> Option<Self> {
         node.recipe().map(|recipe| match &*recipe {
             Recipe::Map(_) => Self::Splits,
             other => Self::EndsKernel(other.family()),
@@ -118,7 +118,7 @@ impl Barriers {
 
     /// Replaces the recorded reason by a more specific one. [`FusionBarrier::EndsKernel`] is the most general reason
     /// and replaces none.
-    pub(super) fn refine(&mut self, node: &Node, why: FusionBarrier) {
+    pub(in crate::graph) fn refine(&mut self, node: &Node, why: FusionBarrier) {
         let is_more = !matches!(why, FusionBarrier::EndsKernel(_));
         if let Some(known) = self.0.get_mut(&node.digest()).filter(|_| is_more) {
             *known = why;
@@ -126,7 +126,7 @@ impl Barriers {
     }
 
     /// Adds the reasons of a step that was fused into this one, for arrays without one.
-    pub(super) fn extend(&mut self, more: Self) {
+    pub(in crate::graph) fn extend(&mut self, more: Self) {
         for (array, why) in more.0 {
             self.0.entry(array).or_insert(why);
         }

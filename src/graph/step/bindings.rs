@@ -1,12 +1,12 @@
 //! Predicts the number of storage buffers that a kernel binds, before the kernel is generated.
 
-use super::planned::{ExprKind, Node, Recipe, SizeView};
-use super::step::{SizedLimits, Step};
-use super::walk::arrays;
+use crate::graph::planned::{ExprKind, Node, Recipe, SizeView};
+use crate::graph::step::{SizedLimits, Step};
+use crate::graph::walk::arrays;
 
 /// Whether a kernel of the recipe can bind its reads, outputs, scratch and the status block. An array for which
 /// `is_bound_once` holds takes one binding, regardless of its size.
-pub(super) fn fits<'a>(
+pub(in crate::graph) fn fits<'a>(
     recipe: &Recipe,
     outputs: impl Iterator<Item = &'a Node>,
     reads: impl Iterator<Item = &'a Node>,
@@ -36,14 +36,14 @@ impl Step {
     }
 
     /// Number of arrays that a kernel of the step binds, each counted once regardless of its size.
-    pub(super) fn bound_arrays(&self, sizes: SizeView<'_>) -> u32 {
+    pub(in crate::graph) fn bound_arrays(&self, sizes: SizeView<'_>) -> u32 {
         let limits = SizedLimits { limits: self.limits, sizes };
         limits.limits.kernels.buffers(&self.recipe, limits) + self.status() - 1
             + (self.outputs().len() + self.reads.len()) as u32
     }
 
     /// As [`Self::bound_arrays`], without the arrays that only the expressions read.
-    pub(super) fn other_arrays(&self, sizes: SizeView<'_>) -> u32 {
+    pub(in crate::graph) fn other_arrays(&self, sizes: SizeView<'_>) -> u32 {
         let array = self.recipe.array();
         self.bound_arrays(sizes) - self.value_reads().iter().filter(|n| Some(*n) != array).count() as u32
     }

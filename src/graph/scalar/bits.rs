@@ -4,8 +4,8 @@ use half::{bf16, f16};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::scalar::Scalar;
 use crate::dtype::DType;
+use crate::graph::scalar::Scalar;
 
 /// A scalar in a file.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

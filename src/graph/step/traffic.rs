@@ -10,18 +10,18 @@
 
 use std::collections::HashSet;
 
-use super::access::Access;
-use super::digest::Digest;
-use super::plan::Step;
-use super::planned::{Expr, ExprKind, Node, SizeView};
-use super::primitive::positions::Positions;
-use super::walk::for_each_expr;
+use crate::graph::access::Access;
+use crate::graph::digest::Digest;
+use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, ExprKind, Node, SizeView};
+use crate::graph::primitive::positions::Positions;
+use crate::graph::walk::for_each_expr;
 
 /// Size in bytes of the largest array that is assumed to fit the caches.
 const CACHED_TABLE: u64 = 4 << 20;
 
 /// Bytes of a length or of a split.
-pub(super) const WORD: u64 = 4;
+pub(in crate::graph) const WORD: u64 = 4;
 
 /// Bytes that one step moves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,12 +37,12 @@ impl Traffic {
     }
 
     /// With more bytes.
-    pub(super) fn plus(self, read: u64, written: u64) -> Self {
+    pub(in crate::graph) fn plus(self, read: u64, written: u64) -> Self {
         Self { read: self.read + read, written: self.written + written }
     }
 
     /// With scratch buffers, written and read once.
-    pub(super) fn with_scratch(self, at: &StepRun<'_>) -> Self {
+    pub(in crate::graph) fn with_scratch(self, at: &StepRun<'_>) -> Self {
         self.plus(at.scratch_bytes, at.scratch_bytes)
     }
 }
@@ -58,7 +58,7 @@ pub(crate) struct StepRun<'a> {
 }
 
 /// Bytes that one load from `node` moves when it is evaluated at `positions` positions.
-pub(super) fn load_bytes(sizes: SizeView<'_>, load: &Expr, node: &Node, positions: u64) -> u64 {
+pub(in crate::graph) fn load_bytes(sizes: SizeView<'_>, load: &Expr, node: &Node, positions: u64) -> u64 {
     LoadKind::of(load).bytes(sizes, node, positions)
 }
 
