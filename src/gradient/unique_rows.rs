@@ -1,4 +1,4 @@
-//! Sums of cotangents by the row that positions look up, of the rows that are looked up alone.
+//! Sums of cotangents by the row that positions look up; only of rows that are looked up.
 
 use super::given::Given;
 use crate::error::Result;

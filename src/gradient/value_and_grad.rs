@@ -62,7 +62,7 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
     Ok((value, dense(gradients)))
 }
 
-/// Gradients of which none is of rows alone.
+/// Gradients none of which is a [`Gradient::Rows`].
 pub(crate) fn dense(gradients: Vec<Gradient>) -> Vec<Tensor> {
     let tensor = |gradient| match gradient {
         Gradient::Dense(gradient) => gradient,

@@ -17,7 +17,7 @@ const WIDTH: usize = 32;
 const UNITS: usize = 64;
 const WORDS: usize = 10_000;
 
-/// Numbers that depend on the position alone.
+/// Numbers that depend only on the position.
 fn value(k: usize) -> f32 {
     (k * 7919 % 1000) as f32 / 1000.0 - 0.5
 }

@@ -4,7 +4,7 @@ use ragged::{Result, Tensor};
 
 use super::{Adam, Optimizer, Slot, Update};
 
-/// [`Adam`], whose moving averages of a row of an embedding change in the steps alone that look the row up.
+/// [`Adam`], whose moving averages of a row of an embedding change only in steps that look the row up.
 ///
 /// Rows that a step does not look up keep their values and averages, where those of [`Adam`] decay and move the row: the
 /// results are others. The corrections of the first values count all steps. Variables that are read in another way change

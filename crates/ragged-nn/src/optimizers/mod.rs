@@ -64,7 +64,7 @@ pub trait Optimizer {
         Ok(gradients)
     }
 
-    /// Whether the rows of a table whose gradient is 0 keep their values and their slots: a step then updates the rows alone
+    /// Whether the rows of a table whose gradient is 0 keep their values and their slots: a step then updates only the rows
     /// that the loss looks up, and [`Self::gradients`] and [`Self::update`] are given these rows of the gradient, of the
     /// variable and of the slots. No optimizer does that by default.
     ///

@@ -31,7 +31,7 @@ impl<const N: usize> Training<N> {
     ///
     /// # Cost
     /// One run of the program. Variables and slots that nothing else holds are donated
-    /// ([`Program::run_donating`](ragged::Program::run_donating)): an optimizer that updates the used rows of an embedding alone
+    /// ([`Program::run_donating`](ragged::Program::run_donating)): an optimizer that updates only the used rows of an embedding
     /// ([`Optimizer::updates_used_rows`](crate::Optimizer::updates_used_rows)) writes these rows, and other variables leave their
     /// buffers to later steps. Nothing is read or waited for, unless only the device knows the sizes of an input: such a step is
     /// recorded, and evaluated at once.
