@@ -164,6 +164,15 @@ impl Device {
         Self(CPU.get_or_init(|| Arc::new(CpuBackend::new(1, false))).clone())
     }
 
+    /// A CPU backend that stores no product that its readers can compute, such as scores of attention, however small: slower,
+    /// with the same bits. For tests.
+    #[doc(hidden)]
+    pub fn cpu_recomputing() -> Self {
+        static CPU: OnceLock<BackendRef> = OnceLock::new();
+        let backend = || Arc::new(CpuBackend::recomputing(NEXT_ID.fetch_add(1, Ordering::Relaxed)));
+        Self(CPU.get_or_init(|| backend()).clone())
+    }
+
     /// The name that selects this device: `cpu`, or the adapter's name.
     pub fn name(&self) -> &str {
         self.0.name()

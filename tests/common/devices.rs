@@ -62,7 +62,8 @@ pub fn fused_and_not() -> &'static [Named] {
     })
 }
 
-/// [`fused_and_not`], and the first GPU adapter with the minimum limits of WebGPU and the tuning of a GPU.
+/// [`fused_and_not`], the CPU device that stores no product that its readers can compute, and the first GPU adapter with
+/// the minimum limits of WebGPU and the tuning of a GPU.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -70,6 +71,7 @@ pub fn every_way() -> &'static [Named] {
     static ALL: OnceLock<Vec<Named>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = fused_and_not().to_vec();
+        all.insert(2, ("cpu recomputing".into(), Device::cpu_recomputing()));
         all.extend(with_core_limits());
         all
     })

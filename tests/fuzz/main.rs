@@ -32,6 +32,7 @@ use random::{Random, tensor};
 /// The devices; the first one is the reference.
 fn devices() -> Vec<(String, Device)> {
     let mut out = vec![("cpu".to_owned(), Device::cpu()), ("cpu unfused".to_owned(), Device::cpu_unfused())];
+    out.push(("cpu recomputing".to_owned(), Device::cpu_recomputing()));
     let gpus = common::gpus();
     if !gpus.is_empty() {
         // The tuning of a GPU, also on software adapters.

@@ -5,6 +5,7 @@
 mod common;
 
 mod attention;
+mod long_rows;
 mod errors;
 mod independence;
 mod kernels;

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
+use super::matmul::recomputed::ProductNumbers;
 use super::pool::Pool;
 pub(super) use super::template::{Op, OpId};
 use super::template::{Prepared, Template};
@@ -21,6 +22,8 @@ pub(crate) struct Inputs {
     pub(crate) functions: Arc<[UserFunction]>,
     /// The arrays, by their numbers in `step`.
     pub(crate) arrays: Vec<Arc<Array>>,
+    /// The products that the expressions load although no step stores them, by their numbers in `step`.
+    pub(crate) products: Vec<Arc<dyn ProductNumbers>>,
     pub(crate) step: Arc<Prepared>,
     /// The first offending position of each check, or u32::MAX.
     pub(crate) outcomes: Arc<[AtomicU32]>,
@@ -109,6 +112,11 @@ impl<'a> CompiledExpr<'a> {
     pub(super) fn only_loads(&self) -> bool {
         let is_load = |op: &Op| matches!(op, Op::Scalar(_) | Op::Param(_) | Op::Size(_) | Op::Index | Op::Load(..));
         self.template.ops.iter().all(is_load)
+    }
+
+    /// Whether values are numbers of a product that is not stored, which are computed for each block.
+    pub(super) fn recomputes(&self) -> bool {
+        self.template.ops.iter().any(|op| matches!(op, Op::Product(..)))
     }
 
     /// The operations, operands first.

@@ -167,6 +167,10 @@ impl<'a> Block<'a> {
                 }
                 load(array, *dtype, n, &at)
             }
+            Op::Product(product, dtype, at) => {
+                let at = self.operand(*at);
+                Encoded::filled(*dtype, n, |out| inputs.products[*product].fill(&at, out))
+            }
             Op::RowOf(splits, at) => {
                 let at = self.operand(*at);
                 rows_of(inputs.arrays[*splits].slice(), n, &at)

@@ -82,6 +82,7 @@ use crate::graph::run::driver::{CountState, Driver, Execution, StepRun};
 use crate::graph::run::timed_run::TimedRun;
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
 use crate::graph::size::{RecordedSize, RunTable};
+use crate::graph::step::recomputed::LeastSizes;
 use crate::graph::step::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -95,6 +96,7 @@ pub(crate) struct CpuBackend {
     dispatches: AtomicU64,
     bytes_moved: AtomicU64,
     unfused: bool,
+    recomputes_all: bool,
     id: u64,
     pool: Arc<Pool>,
     driver: Driver,
@@ -114,6 +116,12 @@ impl CpuBackend {
     /// bits.
     pub(crate) fn new(id: u64, fuse: bool) -> Self {
         Self { id, unfused: !fuse, ..Self::default() }
+    }
+
+    /// Creates a backend with the given identity, which stores no product that its readers can compute, to test that this
+    /// changes no bits.
+    pub(crate) fn recomputing(id: u64) -> Self {
+        Self { recomputes_all: true, ..Self::new(id, true) }
     }
 
     /// Creates a backend with the given identity and options.
@@ -192,8 +200,17 @@ impl Execution for &CpuBackend {
         let (functions, pool, table) = (locations.functions(), self.pool.clone(), table.clone());
         let step_of = prepared.clone();
         let outcomes_of = outcomes.clone();
-        let inputs =
-            Inputs { functions, arrays, step: step_of, outcomes: outcomes_of, panic, written_twice, pool, table };
+        let inputs = Inputs {
+            functions,
+            arrays,
+            products: Vec::new(),
+            step: step_of,
+            outcomes: outcomes_of,
+            panic,
+            written_twice,
+            pool,
+            table,
+        };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
         self.bytes_moved.fetch_add(moved, Ordering::Relaxed);
         if !prepared.checks.is_empty() {
@@ -250,6 +267,7 @@ impl Backend for CpuBackend {
             reads_any_number: true,
             max_binding: u64::MAX,
             fuse: !self.unfused,
+            recomputes: Some(if self.recomputes_all { LeastSizes::ANY } else { LeastSizes::LARGE }),
             int64: Int64Repr::Native,
             kernels: &CpuKernels,
             // As on the GPU, so that both backends run the same steps.

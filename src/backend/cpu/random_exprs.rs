@@ -157,6 +157,7 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node]) -> Inputs {
     let mut inputs = Inputs {
         functions: [Function::for_tests()].into(),
         arrays: Vec::new(),
+        products: Vec::new(),
         step: Arc::default(),
         outcomes,
         panic: Arc::default(),
@@ -260,6 +261,7 @@ fn functions_are_called_at_the_positions_of_their_branch() {
     let mut inputs = Inputs {
         functions: [function.clone()].into(),
         arrays: Vec::new(),
+        products: Vec::new(),
         step: Arc::default(),
         outcomes: [AtomicU32::new(u32::MAX)].into(),
         panic: Arc::default(),

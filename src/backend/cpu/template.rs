@@ -22,6 +22,8 @@ pub(super) type OpId = usize;
 pub(crate) struct Prepared {
     /// The number of each array that the step reads.
     arrays: DigestMap<usize>,
+    /// The number of each product that it loads although no step stores it.
+    products: DigestMap<usize>,
     pub(super) checks: Vec<CheckId>,
     pub(super) loads: Loads,
     /// The expressions that the step's loops compile, by their digests.
@@ -32,7 +34,8 @@ pub(crate) struct Prepared {
 impl Prepared {
     pub(super) fn of(step: &Step) -> Self {
         let checks = step.all_checks().copied().collect();
-        Self { loads: Loads::of(step), ..Self::new(step.reads.iter().map(Node::digest), checks) }
+        let products = step.recomputed.iter().map(|of| of.node.digest()).zip(0..).collect();
+        Self { loads: Loads::of(step), products, ..Self::new(step.reads.iter().map(Node::digest), checks) }
     }
 
     /// Of a step that reads these arrays, in this order.
@@ -107,6 +110,8 @@ pub(super) enum Op {
     Given,
     /// The array, the dtype of its elements, the index.
     Load(usize, DType, OpId),
+    /// The product that is not stored, the dtype of its numbers, the index.
+    Product(usize, DType, OpId),
     /// The splits, the position.
     RowOf(usize, OpId),
     /// The operation, the dtype of its results, its operand.
@@ -127,7 +132,7 @@ impl Op {
     fn operands(&self) -> Vec<OpId> {
         match self {
             Self::Scalar(_) | Self::Param(_) | Self::Size(_) | Self::Index | Self::Given => Vec::new(),
-            Self::Load(_, _, a) | Self::RowOf(_, a) => vec![*a],
+            Self::Load(_, _, a) | Self::Product(_, _, a) | Self::RowOf(_, a) => vec![*a],
             Self::Unary(_, _, a) | Self::Cast(_, a) | Self::Bitcast(_, a) => vec![*a],
             Self::Binary(_, a, b) | Self::Checked(_, a, b) => vec![*a, *b],
             Self::Select(all, _) => all.to_vec(),
@@ -177,7 +182,10 @@ impl Template {
             ExprKind::Param(p) => Op::Param(*p),
             ExprKind::Size(size) => Op::Size(size.clone()),
             ExprKind::Index => Op::Index,
-            ExprKind::Load(node, i) => Op::Load(step.array(node), node.dtype(), at(i)),
+            ExprKind::Load(node, i) => match step.products.get(&node.digest()) {
+                Some(&product) => Op::Product(product, node.dtype(), at(i)),
+                None => Op::Load(step.array(node), node.dtype(), at(i)),
+            },
             ExprKind::Register(..) => Op::Given,
             ExprKind::RowOf(splits, i) => Op::RowOf(step.array(splits), at(i)),
             ExprKind::Within(splits, row, offset) => {

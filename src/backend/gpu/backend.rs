@@ -130,6 +130,7 @@ impl Backend for GpuBackend {
             reads_any_number: false,
             max_binding: limits.max_binding,
             fuse: self.fuse,
+            recomputes: None,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
             kernels: GpuKernels::of(self.driver_limits()),
             row_state: MAX_STATE,

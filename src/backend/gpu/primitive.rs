@@ -110,6 +110,7 @@ mod core_webgpu {
                 reads_any_number: false,
                 max_binding: 128 << 20,
                 fuse: true,
+                recomputes: None,
                 int64,
                 kernels: GpuKernels::of(DriverLimits::LoopIterations),
                 row_state: MAX_STATE,

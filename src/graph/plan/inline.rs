@@ -9,6 +9,7 @@ use crate::graph::primitive::{Evaluation, Map};
 use crate::graph::row_fusion::is_epilogue_candidate;
 use crate::graph::step::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::step::fusion_barrier::FusionBarrier;
+use crate::graph::step::merge;
 use crate::graph::walk::{for_each_expr, for_each_node};
 
 /// Maximum cost of an expression that is evaluated in both passes of a scan. Less than the cost of a search.
@@ -43,6 +44,10 @@ impl Planner<'_> {
         always: bool,
     ) -> Result<Expr, Option<FusionBarrier>> {
         let recipe = n.recipe().ok_or(None)?;
+        if g.recomputes && at.is_index() && self.products.contains(&n.digest()) {
+            merge(&mut g.recomputed, [n.clone()]);
+            return Err(None);
+        }
         let Recipe::Map(Map { value, .. }) = &*recipe else {
             return Err(Some(FusionBarrier::EndsKernel(recipe.family())));
         };
@@ -82,6 +87,12 @@ impl Planner<'_> {
             return Err(FusionBarrier::Condition);
         }
         let cost = evaluation_cost(&body, g.rows.as_ref());
+        let is_small = g.cost + cost <= MAX_INLINED_COST && g.nested < MAX_NESTED && g.height + body.height() <= MAX_HEIGHT;
+        // A map over the results of a product that is not stored would take as much memory.
+        if g.recomputes && at.is_index() && self.extents.contains(&n.extent().size().digest()) && is_small {
+            g.cost += cost;
+            return Ok(body);
+        }
         match g.evaluation {
             Evaluation::ManySites if cost > 2 => return Err(FusionBarrier::EvaluatedOften),
             Evaluation::Twice | Evaluation::Repeatedly if cost > MAX_COST_TWICE => {
@@ -122,7 +133,7 @@ impl Planner<'_> {
         {
             return Err(FusionBarrier::OncePerRow);
         }
-        if g.cost + cost > MAX_INLINED_COST || g.nested >= MAX_NESTED || g.height + body.height() > MAX_HEIGHT {
+        if !is_small {
             return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;

@@ -4,12 +4,13 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::{CountKey, PlanLimits, plan};
+use super::{CountKey, Plan, PlanLimits, plan};
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::planned::{Arena, DeviceCount, Node, Size, SizeView};
 use crate::graph::program::{ArrayId, Bindings, Program, SizeId};
 use crate::graph::size::RunTable;
 use crate::graph::step::Step;
+use crate::graph::step::recomputed::exceeds_operands;
 use crate::graph::walk::arrays;
 
 /// Source of an array that a step reads.
@@ -83,6 +84,8 @@ pub(crate) struct LinkedPlan {
     pub(crate) inputs: Vec<ArrayId>,
     limits: PlanLimits,
     validity: Validity,
+    /// See [`Plan::products`]: a run for which one of these differs needs another plan.
+    products: Vec<(Node, bool)>,
     /// What a backend prepares for all runs.
     prepared: OnceLock<Box<dyn Any + Send + Sync>>,
     /// The definitions of the plan. The last field, since they are dropped after what refers to them.
@@ -114,7 +117,8 @@ impl LinkedPlan {
         let sizes = SizeView::of(run);
         let mut arena = Arena::new(&program, &bindings.locations);
         let roots: Vec<Node> = program.outputs().iter().map(|&a| arena.node(a).clone()).collect();
-        let steps = overwriting_last(plan(&mut arena, &roots, limits, sizes).steps);
+        let Plan { steps, products } = plan(&mut arena, &roots, limits, sizes);
+        let steps = overwriting_last(steps);
         let mut this = Self {
             program,
             steps: Vec::new(),
@@ -124,6 +128,7 @@ impl LinkedPlan {
             inputs: Vec::new(),
             limits,
             validity: Validity::Any,
+            products,
             prepared: OnceLock::new(),
             arena,
         };
@@ -205,8 +210,13 @@ impl LinkedPlan {
 
     /// Whether the plan is valid for a run.
     pub(crate) fn is_valid(&self, run: &RunTable) -> bool {
+        let sizes = SizeView::of(run);
+        let is_other = |least| self.products.iter().any(|(n, exceeds)| exceeds_operands(n, least, sizes) != *exceeds);
+        if self.limits.recomputes.is_some_and(is_other) {
+            return false;
+        }
         match &self.validity {
-            Validity::Any => self.is_small(SizeView::of(run)),
+            Validity::Any => self.is_small(sizes),
             Validity::Exact(signature) => run.signature().eq(signature.iter().copied()),
         }
     }

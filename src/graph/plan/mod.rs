@@ -31,7 +31,8 @@ use super::planned::{Arena, Expr, Node, Recipe, SizeView};
 use super::primitive::append;
 use super::row_fusion;
 pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
-use super::walk::arrays;
+use super::step::recomputed::{exceeds_operands, is_recomputable};
+use super::walk::{arrays, for_each_node};
 use crate::trace::span;
 
 /// Number of maps that are stored, one by one, before a recipe with too many arrays of its own is narrowed.
@@ -41,10 +42,57 @@ const MAX_ATTEMPTS: usize = 8;
 /// exceed a binding: see [`Validity`](linked::Validity).
 pub(crate) fn plan(arena: &mut Arena, roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> Plan {
     let _span = span!("plan", arrays = roots.len());
+    let products = limits.recomputes.filter(|_| limits.fuse).map_or_else(Vec::new, |least| {
+        let exceeds = |n: Node| (exceeds_operands(&n, least, sizes), n);
+        recomputable(roots).into_iter().map(exceeds).map(|(exceeds, n)| (n, exceeds)).collect()
+    });
+    let mut plan = Plan { steps: Vec::new(), products };
+    let mut unstored: Vec<Node> =
+        plan.products.iter().filter(|(_, exceeds)| *exceeds).map(|(n, _)| n.clone()).collect();
+    loop {
+        plan.steps = steps(arena, roots, (limits, sizes), &unstored);
+        // What some step must store anyway is loaded by all.
+        let stored: DigestSet = plan.steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
+        let before = unstored.len();
+        unstored.retain(|n| !stored.contains(&n.digest()));
+        if unstored.len() == before {
+            return plan;
+        }
+    }
+}
+
+/// The products that kernels can compute where they read them, if no step stores them.
+fn recomputable(roots: &[Node]) -> Vec<Node> {
+    let mut out = Vec::new();
+    let requested: DigestSet = roots.iter().map(Node::digest).collect();
+    let (mut visited, mut stack) = (DigestSet::default(), roots.to_vec());
+    while let Some(node) = stack.pop() {
+        if !visited.insert(node.digest()) {
+            continue;
+        }
+        let Some(recipe) = node.recipe() else { continue };
+        recipe.exprs().into_iter().for_each(|e| for_each_node(e, &mut |n| stack.push(n.clone())));
+        stack.extend(recipe.array().into_iter().chain(node.asserts()).cloned());
+        if is_recomputable(&node) && !requested.contains(&node.digest()) {
+            out.push(node);
+        }
+    }
+    out
+}
+
+/// The steps of a plan in which no step stores the products `unstored`, as far as their readers allow.
+fn steps(
+    arena: &mut Arena,
+    roots: &[Node],
+    (limits, sizes): (PlanLimits, SizeView<'_>),
+    unstored: &[Node],
+) -> Vec<Step> {
     let mut planner = Planner {
         arena,
         limits,
         sizes,
+        products: unstored.iter().map(Node::digest).collect(),
+        extents: unstored.iter().map(|n| n.extent().size().digest()).collect(),
         uses: DigestMap::default(),
         chain_ends: DigestSet::default(),
         barred: DigestSet::default(),
@@ -63,7 +111,7 @@ pub(crate) fn plan(arena: &mut Arena, roots: &[Node], limits: PlanLimits, sizes:
         steps = row_fusion::fuse_rows(steps, &planner.roots, SizedLimits { limits, sizes });
     }
     steps.iter_mut().for_each(|step| step.settle_windows(sizes));
-    Plan { steps }
+    steps
 }
 
 /// What remains to be planned, the next last.
@@ -88,6 +136,9 @@ struct Planner<'a> {
     /// Maps with conditions that a step would both inline and load, which are loaded everywhere.
     barred: DigestSet,
     roots: DigestSet,
+    /// Products that are computed where they are read, and the sizes of their results.
+    products: DigestSet,
+    extents: DigestSet,
     done: DigestSet,
     /// Maps that the planner added, which are stored so that their readers fit the limits.
     added: DigestSet,

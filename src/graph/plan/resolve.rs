@@ -19,8 +19,12 @@ pub(super) struct Resolution<'a> {
     pub(super) evaluation: Evaluation,
     /// Extent of the positions at which the kernel evaluates the expressions; `None` if it may skip some of them.
     pub(super) domain: Option<Extent>,
-    /// Resolved expressions: `[1]` for those evaluated at every position, `[0]` for others.
-    memo: [DigestMap<Expr>; 2],
+    /// Whether the kernel computes numbers of products where the expression loads them at its own position.
+    pub(super) recomputes: bool,
+    /// The products that it computes so.
+    pub(super) recomputed: Vec<Node>,
+    /// Resolved expressions, by whether they are evaluated at every position, and twice whether products are recomputed.
+    memo: [DigestMap<Expr>; 4],
     inlined: Vec<Node>,
     /// Maps that are loaded at some place because only some of their conditions would be checked there.
     barred: DigestSet,
@@ -42,6 +46,23 @@ impl Planner<'_> {
         recipe: &Recipe,
         stored: &DigestSet,
     ) -> (Step, Vec<Node>, DigestSet) {
+        let (mut step, products, inlined, barred) = self.resolve_with(node, recipe, stored, true);
+        for node in products {
+            let Some(recipe) = node.recipe() else { continue };
+            let (of, ..) = self.resolve_with(&node, &recipe, stored, false);
+            step.recompute(of);
+        }
+        (step, inlined, barred)
+    }
+
+    /// As [`Self::resolve_recipe`], with the products that the step reads and no step stores, if `with_products`.
+    fn resolve_with(
+        &self,
+        node: &Node,
+        recipe: &Recipe,
+        stored: &DigestSet,
+        with_products: bool,
+    ) -> (Step, Vec<Node>, Vec<Node>, DigestSet) {
         let evaluation = recipe.facts().evaluation();
         let knows_row = matches!(evaluation, Evaluation::Once | Evaluation::ManySites);
         let rows = recipe.domain().filter(|_| knows_row).and_then(|on| match &on.rows {
@@ -53,7 +74,9 @@ impl Planner<'_> {
             rows,
             evaluation,
             domain: recipe.evaluated_at(node.extent()),
-            memo: <[DigestMap<Expr>; 2]>::default(),
+            recomputes: false,
+            recomputed: Vec::new(),
+            memo: <[DigestMap<Expr>; 4]>::default(),
             inlined: Vec::new(),
             barred: DigestSet::default(),
             after: node.asserts().to_vec(),
@@ -68,7 +91,12 @@ impl Planner<'_> {
         };
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, of_array(n)));
         let always = g.domain.is_some();
-        let resolved = recipe.with_exprs(|e| self.resolve(e, &mut g, always));
+        let (facts, mut k) = (recipe.facts(), 0);
+        let resolved = recipe.with_exprs(|e| {
+            g.recomputes = with_products && facts.recomputes(k);
+            k += 1;
+            self.resolve(e, &mut g, always)
+        });
         let live = node.extent().live();
         for e in resolved.live_counts().chain(live.clone()) {
             for_each_node(&e, &mut |n| {
@@ -104,6 +132,7 @@ impl Planner<'_> {
             out,
             recipe,
             row_kernel,
+            recomputed: Vec::new(),
             live,
             reads,
             limits,
@@ -114,12 +143,14 @@ impl Planner<'_> {
             barriers,
             windows: StepWindows::default(),
         };
-        (step, inlined, barred)
+        (step, g.recomputed, inlined, barred)
     }
+
     /// Inlines maps into the expression where that is cheaper than storing them. `always`: the expression is evaluated
     /// at every position of the domain.
     fn resolve(&self, e: &Expr, g: &mut Resolution<'_>, always: bool) -> Expr {
-        if let Some(done) = g.memo[usize::from(always)].get(&e.digest()) {
+        let memo = usize::from(always) + 2 * usize::from(g.recomputes);
+        if let Some(done) = g.memo[memo].get(&e.digest()) {
             return done.clone();
         }
         let is_choice = matches!(e.kind(), ExprKind::Select(..));
@@ -178,7 +209,7 @@ impl Planner<'_> {
             _ => {}
         }
         g.height -= 1;
-        g.memo[usize::from(always)].insert(e.digest(), out.clone());
+        g.memo[memo].insert(e.digest(), out.clone());
         out
     }
 }

@@ -37,6 +37,12 @@ pub(crate) trait Facts {
     /// The positions at which the kernel evaluates each of the expressions, in their order, for a result of extent `out`.
     fn positions(&self, out: &Extent) -> Vec<Positions>;
 
+    /// Whether the kernel can compute numbers of a product at the own position of expression `k`, instead of loading them:
+    /// see [`RecomputedProduct`](crate::graph::step::recomputed::RecomputedProduct).
+    fn recomputes(&self, _k: usize) -> bool {
+        false
+    }
+
     /// Whether the kernel may skip some of these positions.
     fn skips(&self) -> bool {
         false

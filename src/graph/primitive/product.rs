@@ -90,6 +90,10 @@ impl Facts for Product<InPlan> {
     fn skips(&self) -> bool {
         true
     }
+    /// The left operand, which is evaluated in blocks of rows.
+    fn recomputes(&self, k: usize) -> bool {
+        k == 0
+    }
     /// Each operand counts once, although several tiles read the same elements.
     fn counted_exprs(&self) -> usize {
         self.operands.len()

@@ -45,6 +45,9 @@ impl Facts for Reduce<InPlan> {
     fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
+    fn recomputes(&self, _: usize) -> bool {
+        self.on.inner == 1
+    }
     /// Words that several narrow results share are cleared, then set by atomic `or`.
     fn traffic(&self, once: Traffic, at: &StepRun<'_>) -> Traffic {
         let narrow = at.step.outputs().into_iter().filter(|n| n.dtype().size() < 4);

@@ -7,7 +7,7 @@ use crate::graph::planned::{Node, Recipe, Rows};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
 use crate::graph::step::bindings::fits;
-use crate::graph::step::merge;
+use crate::graph::step::{merge, recomputed};
 
 /// Maximum number of reductions with which the merge of one reduction fails. Bounds the time for many reductions of
 /// one array, of which a kernel computes few.
@@ -98,6 +98,7 @@ fn can_merge(a: &Step, b: &Step, limits: SizedLimits<'_>) -> bool {
 fn merged(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
+    recomputed::merge(&mut a.recomputed, b.recomputed);
     a.fused.extend(b.fused);
     a.barriers.extend(b.barriers);
     if let (Some(p), Some(q)) = (&mut a.row_kernel, b.row_kernel) {

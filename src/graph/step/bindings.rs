@@ -50,7 +50,9 @@ impl Step {
 
     /// Whether a kernel can bind what it reads and writes.
     pub(in crate::graph) fn fits(&self, sizes: SizeView<'_>) -> bool {
-        if self.limits.reads_any_number && matches!(self.recipe, Recipe::Append(_)) {
+        // Storing an array instead would take far more memory than fusion costs.
+        let takes_any = matches!(self.recipe, Recipe::Append(_)) || !self.recomputed.is_empty();
+        if self.limits.reads_any_number && takes_any {
             return true;
         }
         let limits = SizedLimits { limits: self.limits, sizes };

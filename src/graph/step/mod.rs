@@ -4,10 +4,12 @@ pub(super) mod bindings;
 pub(crate) mod cost;
 pub(crate) mod fusion_barrier;
 pub(crate) mod many_dispatches;
+pub(crate) mod recomputed;
 pub(crate) mod row_kernel;
 pub(crate) mod traffic;
 
 use self::fusion_barrier::Barriers;
+use self::recomputed::{LeastSizes, RecomputedProduct};
 use self::row_kernel::RowKernel;
 use super::digest::DigestSet;
 use super::planned::{Arena, Expr, ExprKind, Node, Recipe, Rows, Size, SizeView};
@@ -49,6 +51,8 @@ pub(crate) struct PlanLimits {
     pub(crate) max_binding: u64,
     /// Whether fusion is enabled. Disabled only to test that fusion changes no bits.
     pub(crate) fuse: bool,
+    /// Kernels can compute the numbers of products of at least these sizes where they read them. `None`: of none.
+    pub(crate) recomputes: Option<LeastSizes>,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
     /// The kernels.
@@ -103,6 +107,8 @@ pub(crate) struct Step {
     pub(crate) recipe: Recipe,
     /// For a row reduction: its row kernel. `out` is the node of the map if there is one, else of the first result.
     pub(crate) row_kernel: Option<RowKernel>,
+    /// The products that the expressions load although no step stores them.
+    pub(crate) recomputed: Vec<RecomputedProduct>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
     /// Arrays that the step reads, in order of first use: inputs, and outputs of earlier steps.
@@ -291,4 +297,7 @@ impl Dependencies {
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
+    /// The products that need not be stored, and whether they exceed their operands in the runs of the plan: see
+    /// [`recomputed::exceeds_operands`].
+    pub(crate) products: Vec<(Node, bool)>,
 }

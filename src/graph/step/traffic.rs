@@ -15,6 +15,8 @@ use crate::graph::digest::Digest;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, ExprKind, Node, SizeView};
 use crate::graph::primitive::positions::Positions;
+use crate::graph::primitive::Facts;
+use crate::graph::step::recomputed::RecomputedProduct;
 use crate::graph::walk::for_each_expr;
 
 /// Size in bytes of the largest array that is assumed to fit the caches.
@@ -139,6 +141,10 @@ impl Loads {
                 }
             }
             values.extend(kernel.map.as_ref().map(|m| (&m.value, all)));
+        }
+        for RecomputedProduct { node, product } in &step.recomputed {
+            in_registers.push(node);
+            values.extend(product.operands.iter().zip(product.positions(node.extent())));
         }
         for (value, _) in &values {
             for_each_expr(value, &mut |e| match e.kind() {

@@ -38,7 +38,7 @@ pub(crate) fn product<T: Number, const N: usize>(
     panels: &mut Panels<T, N>,
 ) {
     if terms <= TERMS_PER_BLOCK {
-        simd::run(Sums { left, right, terms: 0..terms, in_runs: false, out, panels });
+        product_of_range(left, right, (terms, terms), out, panels);
     } else {
         sums(left, right, 0..terms, out, panels);
     }
@@ -59,17 +59,38 @@ pub(super) fn sums<T: Number, const N: usize>(
     out: &mut [&mut [T]],
     panels: &mut Panels<T, N>,
 ) {
+    by_parts(terms, out, &mut |terms, out| {
+        simd::run(Sums { left, right, terms, in_runs: true, out, panels });
+    });
+}
+
+/// Computes the terms of a range of a factor pair whose terms are a part of `all` terms, at most one section.
+pub(super) fn product_of_range<T: Number, const N: usize>(
+    left: Factor<'_, T>,
+    right: Factor<'_, T>,
+    (terms, all): (usize, usize),
+    out: &mut [&mut [T]],
+    panels: &mut Panels<T, N>,
+) {
+    simd::run(Sums { left, right, terms: 0..terms, in_runs: all > TERMS_PER_BLOCK, out, panels });
+}
+
+/// Computes the sums of a range of terms from those of its parts, at most one section each, which `sums` computes.
+pub(super) fn by_parts<T: Number>(
+    terms: Range<usize>,
+    out: &mut [&mut [T]],
+    sums: &mut dyn FnMut(Range<usize>, &mut [&mut [T]]),
+) {
     let columns = out.first().map_or(0, |row| row.len());
     // The largest parts that are shorter than the range.
     let Some(len) = [GROUP, SECTION].map(|n| n as usize).into_iter().find(|&n| n < terms.len() && columns > 0) else {
-        simd::run(Sums { left, right, terms, in_runs: true, out, panels });
-        return;
+        return sums(terms, out);
     };
-    sums(left, right, terms.start..terms.start + len, out, panels);
+    by_parts(terms.start..terms.start + len, out, sums);
     let mut of_part = vec![T::default(); out.len() * columns];
     for first in terms.clone().step_by(len).skip(1) {
         let rows = &mut of_part.chunks_mut(columns).collect::<Vec<_>>();
-        sums(left, right, first..terms.end.min(first + len), rows, panels);
+        by_parts(first..terms.end.min(first + len), rows, sums);
         for (row, added) in out.iter_mut().zip(of_part.chunks(columns)) {
             add_to(row, added);
         }

@@ -33,6 +33,11 @@ impl<'a, T: Number> Factor<'a, T> {
         Self { start: self.start + lines * self.line, ..self }
     }
 
+    /// Without the first `terms` terms.
+    pub(super) fn skip_terms(self, terms: usize) -> Self {
+        Self { start: self.start + terms * self.term, ..self }
+    }
+
     /// Copies lines into panels of `W` adjacent lines, term by term. Lines beyond the last are zeros.
     #[inline(always)]
     pub(super) fn pack<const W: usize>(&self, lines: Range<usize>, terms: Range<usize>, panels: &mut [[T; W]]) {

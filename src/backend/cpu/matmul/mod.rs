@@ -2,13 +2,16 @@
 
 pub(crate) mod blocked;
 mod by_terms;
+mod computed_left;
 pub(crate) mod factor;
+pub(crate) mod recomputed;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod work;
 
 use self::blocked::{Panels, product};
+use self::computed_left::ComputedLeft;
 use self::factor::Factor;
 use self::work::{Batch, Division, divide};
 use super::array::{Array, ArrayElement};
@@ -106,14 +109,28 @@ fn typed<T: Value + Number + ArrayElement, const N: usize>(
     results[..batches[0].out].fill(T::default());
     let longest = |len: fn(&Batch) -> usize| batches.iter().map(len).max().unwrap_or(0);
     let (mut a, mut b) = (None, None);
-    let a = operand(inputs, op, &p.operands[0], longest(|g| g.left + g.rows * g.terms), &mut a)?.slice::<T>();
     let b = operand(inputs, op, &p.operands[1], longest(|g| g.right + g.terms * g.columns), &mut b)?.slice::<T>();
+    let right = |batch: &Batch, column: usize| {
+        Factor::right(b, batch.right, (batch.terms, batch.columns), p.transposed[1]).skip(column)
+    };
+    let Division { mut items, by_terms } = divide(&batches, rayon::current_num_threads(), results);
+    let numbers = CompiledExpr::new(inputs, &p.operands[0]);
+    if numbers.recomputes() {
+        let left = ComputedLeft { numbers, transposed: p.transposed[0] };
+        items.extend(by_terms);
+        parallel::for_each(items, &|item| {
+            let mut panels = Panels::<T, N>::new();
+            item.for_each(&mut |batch, (row, column), out| {
+                left.product(batch, row, right(batch, column), out, &mut panels);
+            });
+        });
+        return Ok(());
+    }
+    let a = operand(inputs, op, &p.operands[0], longest(|g| g.left + g.rows * g.terms), &mut a)?.slice::<T>();
     let factors = |batch: &Batch, (row, column): (usize, usize)| {
         let left = Factor::left(a, batch.left, (batch.rows, batch.terms), p.transposed[0]).skip(row);
-        let right = Factor::right(b, batch.right, (batch.terms, batch.columns), p.transposed[1]).skip(column);
-        (left, right)
+        (left, right(batch, column))
     };
-    let Division { items, by_terms } = divide(&batches, rayon::current_num_threads(), results);
     parallel::for_each(items, &|item| {
         let mut panels = Panels::<T, N>::new();
         item.for_each(&mut |batch, at, out| {

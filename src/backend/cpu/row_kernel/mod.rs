@@ -41,6 +41,9 @@ use crate::graph::step::row_kernel::RowKernel;
 /// Numbers per evaluated block. A longer row is evaluated and reduced in several blocks.
 const CHUNK: usize = 8192;
 
+/// Numbers per evaluated block that are computed as products: several long rows share the packed columns.
+const CHUNK_OF_PRODUCTS: usize = 1 << 16;
+
 impl CpuPrimitive for Reduce<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let kernel = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");
@@ -101,6 +104,8 @@ impl Compiled<'_> {
             CHUNK * self.inner
         } else if self.elements.only_loads() {
             4 * CHUNK
+        } else if self.elements.recomputes() {
+            return CHUNK_OF_PRODUCTS;
         } else {
             CHUNK
         };
@@ -136,6 +141,9 @@ impl Compiled<'_> {
     /// Values per piece of a long row: whole blocks.
     fn piece(&self) -> usize {
         let block = block_len(self.inner);
+        if self.elements.recomputes() {
+            return CHUNK_OF_PRODUCTS;
+        }
         (CHUNK / self.inner.max(1)).next_multiple_of(block).max(block)
     }
 

@@ -21,6 +21,7 @@ impl Legalizer<'_> {
         let (reads, checks, after, barriers) = (Vec::new(), Vec::new(), Vec::new(), Barriers::default());
         let (row_kernel, row_context) = (None, None);
         let step = Step {
+            recomputed: Vec::new(),
             out: out.clone(),
             recipe,
             row_kernel,

@@ -1,0 +1,71 @@
+//! Products that are not stored: the kernels that read them compute their numbers.
+
+use super::{Step, merge as merge_lists};
+use crate::graph::canonical_order::product::BLOCK;
+use crate::graph::planned::{InPlan, Node, Recipe, SizeView};
+use crate::graph::primitive::Product;
+
+/// A product whose numbers a step computes where its expressions load them.
+#[derive(Debug)]
+pub(crate) struct RecomputedProduct {
+    /// The node that the expressions of the step load.
+    pub(crate) node: Node,
+    /// The product, whose expressions read stored arrays only.
+    pub(crate) product: Product<InPlan>,
+}
+
+/// The least sizes of products that are not stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeastSizes {
+    /// Number of results.
+    results: u64,
+    /// Number of results per number of the operands.
+    ratio: u64,
+}
+
+impl LeastSizes {
+    /// Of arrays that take far more memory than all else, for example the scores of attention in long rows.
+    pub(crate) const LARGE: Self = Self { results: 1 << 20, ratio: 4 };
+    /// All products, to test that this changes no bits.
+    pub(crate) const ANY: Self = Self { results: 0, ratio: 0 };
+}
+
+/// Whether the node is a product whose sums all have one number of terms, which a run knows.
+pub(crate) fn is_recomputable(node: &Node) -> bool {
+    matches!(node.recipe().as_deref(), Some(Recipe::Product(p)) if p.sizes[1].as_size().is_some())
+}
+
+/// Whether the sums have few terms, and the product at least these sizes: storing it would take much more memory than its
+/// operands do.
+pub(crate) fn exceeds_operands(node: &Node, least: LeastSizes, sizes: SizeView<'_>) -> bool {
+    let recipe = node.recipe();
+    let Some(Recipe::Product(p)) = recipe.as_deref() else { return false };
+    let results = u64::from(sizes.capacity(node.extent()));
+    let operands: u64 = p.capacities.iter().map(|size| u64::from(sizes.value(size))).sum();
+    let terms = p.sizes[1].as_size().map_or(u32::MAX, |size| sizes.value(&size));
+    terms <= BLOCK && results >= least.results && results >= least.ratio * operands
+}
+
+impl Step {
+    /// Adds a product, computed by the step `of` if it were stored, that this step loads although no step stores it.
+    pub(in crate::graph) fn recompute(&mut self, of: Self) {
+        let Recipe::Product(product) = of.recipe else { return };
+        self.reads.retain(|n| *n != of.out);
+        merge_lists(&mut self.reads, of.reads);
+        merge_lists(&mut self.after, of.after);
+        merge_lists(&mut self.checks, of.checks);
+        self.after.retain(|n| *n != of.out);
+        self.fused.extend(of.fused);
+        self.barriers.extend(of.barriers);
+        self.recomputed.push(RecomputedProduct { node: of.out, product });
+    }
+}
+
+/// Appends the products that the list lacks.
+pub(in crate::graph) fn merge(into: &mut Vec<RecomputedProduct>, more: Vec<RecomputedProduct>) {
+    for product in more {
+        if !into.iter().any(|other| other.node == product.node) {
+            into.push(product);
+        }
+    }
+}

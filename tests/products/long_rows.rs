@@ -1,0 +1,141 @@
+//! Products of long rows that are read by other products and by reductions: their results are not stored.
+
+use ragged::opt::{AttentionKeys, causal, masked};
+use ragged::{CpuOptions, Device, HostTensor, HostValues, Program, RaggedTensor, Result, Row, Tensor, TensorSpec, eval, grad, to_host};
+
+use super::common;
+use super::matrix::bits;
+
+/// Rows of these lengths, of vectors of `width` numbers.
+fn rows(lengths: &[usize], width: usize, seed: usize, device: &Device) -> Result<Tensor> {
+    let n: usize = lengths.iter().sum();
+    let numbers: Vec<f32> = (0..n * width).map(|k| ((k * 7919 + seed * 31) % 1000) as f32 / 1000.0 - 0.5).collect();
+    let numbers = RaggedTensor::dense(numbers, &[n, width], device)?;
+    Ok(RaggedTensor::from_row_lengths(&numbers, lengths, device)?.into_erased())
+}
+
+/// Queries, keys and values of attention.
+struct Operands([Tensor; 3]);
+
+impl Operands {
+    fn new(lengths: &[usize], [d, e]: [usize; 2], device: &Device) -> Result<Self> {
+        Ok(Self([rows(lengths, d, 1, device)?, rows(lengths, d, 2, device)?, rows(lengths, e, 3, device)?]))
+    }
+
+    /// The means, and the gradients of the sum of their squares.
+    fn run(&self, options: for<'a> fn(&'a Tensor) -> AttentionKeys<'a>) -> Result<Vec<HostTensor>> {
+        let [q, k, v] = &self.0;
+        let means = q.scaled_dot_product_attention(options(k), v)?;
+        let gradients = grad(
+            |x| match x {
+                [q, k, v] => q.scaled_dot_product_attention(options(k), v)?.square()?.reduce_sum(..),
+                _ => unreachable!("three tensors"),
+            },
+            [q, k, v],
+        )?;
+        let all: Vec<&Tensor> = [&means].into_iter().chain(&gradients).collect();
+        to_host(&all)
+    }
+}
+
+fn all(keys: &Tensor) -> AttentionKeys<'_> {
+    keys.into()
+}
+
+fn near(keys: &Tensor) -> AttentionKeys<'_> {
+    causal(masked(keys, |query: &Row, key: &Row| (query - key)?.abs()?.less_equal(100)))
+}
+
+const OPTIONS: [(&str, for<'a> fn(&'a Tensor) -> AttentionKeys<'a>); 3] =
+    [("all", all), ("causal", |keys| causal(keys)), ("near", near)];
+
+#[test]
+fn scores_of_long_rows_take_no_memory() -> Result<()> {
+    let lengths = [1, 1500, 0, 700];
+    for (name, options) in OPTIONS {
+        let stored = Operands::new(&lengths, [8, 5], &Device::cpu_unfused())?.run(options)?;
+        let device = Device::cpu_with(&CpuOptions::default());
+        let operands = Operands::new(&lengths, [8, 5], &device)?;
+        let inputs = device.stats().buffer_bytes;
+        let found = operands.run(options)?;
+        for (k, (found, stored)) in found.iter().zip(&stored).enumerate() {
+            assert!(bits::<f32>(found) == bits::<f32>(stored), "{name}, result {k}");
+        }
+        let peak = device.stats().buffer_bytes_peak;
+        assert!(peak <= 6 * inputs, "{name}: {peak} bytes for inputs of {inputs}, and scores of 10,960,004");
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_store_scores_of_short_rows() -> Result<()> {
+    let device = Device::cpu_with(&CpuOptions::default());
+    let [q, k, v] = Operands::new(&[3], [4, 4], &device)?.0;
+    let specs = [&q, &k, &v].map(TensorSpec::of);
+    let program = Program::trace(&specs, |x| x[0].scaled_dot_product_attention(&x[1], &x[2]))?;
+    for lengths in [&[5, 0, 7][..], &[1200, 3], &[4], &[1, 1300], &[2, 2, 2]] {
+        let [q, k, v] = Operands::new(lengths, [4, 4], &device)?.0;
+        let found = program.run([&q, &k, &v])?.remove(0);
+        let want = Operands::new(lengths, [4, 4], &Device::cpu_unfused())?.0;
+        let want = want[0].scaled_dot_product_attention(&want[1], &want[2])?.to_host()?;
+        assert!(bits::<f32>(&found.to_host()?) == bits::<f32>(&want), "{lengths:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_device_that_stores_no_products_has_fewer_kernels() -> Result<()> {
+    let kernels = |device: &Device| -> Result<usize> {
+        let [q, k, v] = Operands::new(&[3, 5], [4, 4], device)?.0;
+        Ok(q.scaled_dot_product_attention(&k, &v)?.explain()?.kernels.len())
+    };
+    let (stored, recomputed) = (kernels(&Device::cpu())?, kernels(&Device::cpu_recomputing())?);
+    assert_eq!(recomputed + 1, stored);
+    Ok(())
+}
+
+/// Whoever reads the scores gets those that the means were computed from.
+#[test]
+fn scores_that_are_read_are_stored() -> Result<()> {
+    let device = Device::cpu_with(&CpuOptions::default());
+    let [q, k, v] = Operands::new(&[1100, 2], [3, 3], &device)?.0;
+    let scores = q.matmul(k.t())?;
+    let weights = scores.softmax(-1)?;
+    let means = weights.matmul(&v)?;
+    eval(&[&scores, &weights, &means])?;
+    let again = q.matmul(k.t())?.softmax(-1)?.matmul(&v)?;
+    assert!(bits::<f32>(&means.to_host()?) == bits::<f32>(&again.to_host()?));
+    let HostValues::F32(of_scores) = scores.to_host()?.values else { panic!("f32") };
+    assert_eq!(of_scores.len(), 1100 * 1100 + 4);
+    Ok(())
+}
+
+/// One row of more scores than a block, reductions of rows of a dense product, and integers.
+#[test]
+fn reductions_of_products_have_the_bits_of_stored_ones() -> Result<()> {
+    let run = |device: &Device| -> Result<Vec<HostTensor>> {
+        let (one, many) = (rows(&[2], 3, 1, device)?, rows(&[600_000], 3, 2, device)?);
+        let scores = one.matmul(many.t())?;
+        let [points, others] = [1, 2].map(|seed| rows(&[1100], 6, seed, device)).map(|x| x?.merge_dims(0, 1));
+        let (points, others) = (points?, others?);
+        let distances = points.matmul(others.t())?;
+        let places = distances.multiply(1000.0)?.floor()?;
+        let integers = points.multiply(50.0)?.cast(ragged::DType::I32)?;
+        let products = integers.matmul(integers.t())?;
+        to_host(&[
+            &scores.reduce_max(-1)?,
+            &scores.softmax(-1)?.matmul(&many)?,
+            &distances.reduce_min(1)?,
+            &distances.argmax(1)?.cast(ragged::DType::F32)?,
+            &places.reduce_sum(1)?,
+            &products.reduce_sum(1)?.cast(ragged::DType::F32)?,
+        ])
+    };
+    let want = run(&Device::cpu_unfused())?;
+    for (name, device) in common::devices().iter().chain([&("recomputing".to_owned(), Device::cpu_recomputing())]) {
+        for (k, (found, want)) in run(device)?.iter().zip(&want).enumerate() {
+            assert!(bits::<f32>(found) == bits::<f32>(want), "result {k} on {name}");
+        }
+    }
+    Ok(())
+}
