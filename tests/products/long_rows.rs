@@ -1,7 +1,10 @@
 //! Products of long rows that are read by other products and by reductions: their results are not stored.
 
 use ragged::opt::{AttentionKeys, causal, masked};
-use ragged::{CpuOptions, Device, HostTensor, HostValues, Program, RaggedTensor, Result, Row, Tensor, TensorSpec, eval, grad, to_host};
+use ragged::{
+    CpuOptions, Device, HostTensor, HostValues, Program, RaggedTensor, Result, Row, Tensor, TensorSpec, eval, grad,
+    to_host,
+};
 
 use super::common;
 use super::matrix::bits;
@@ -14,6 +17,9 @@ fn rows(lengths: &[usize], width: usize, seed: usize, device: &Device) -> Result
     Ok(RaggedTensor::from_row_lengths(&numbers, lengths, device)?.into_erased())
 }
 
+/// Options of attention.
+type Options = for<'a> fn(&'a Tensor) -> AttentionKeys<'a>;
+
 /// Queries, keys and values of attention.
 struct Operands([Tensor; 3]);
 
@@ -23,7 +29,7 @@ impl Operands {
     }
 
     /// The means, and the gradients of the sum of their squares.
-    fn run(&self, options: for<'a> fn(&'a Tensor) -> AttentionKeys<'a>) -> Result<Vec<HostTensor>> {
+    fn run(&self, options: Options) -> Result<Vec<HostTensor>> {
         let [q, k, v] = &self.0;
         let means = q.scaled_dot_product_attention(options(k), v)?;
         let gradients = grad(
@@ -46,8 +52,7 @@ fn near(keys: &Tensor) -> AttentionKeys<'_> {
     causal(masked(keys, |query: &Row, key: &Row| (query - key)?.abs()?.less_equal(100)))
 }
 
-const OPTIONS: [(&str, for<'a> fn(&'a Tensor) -> AttentionKeys<'a>); 3] =
-    [("all", all), ("causal", |keys| causal(keys)), ("near", near)];
+const OPTIONS: [(&str, Options); 3] = [("all", all), ("causal", |keys| causal(keys)), ("near", near)];
 
 #[test]
 fn scores_of_long_rows_take_no_memory() -> Result<()> {
@@ -102,7 +107,7 @@ fn scores_that_are_read_are_stored() -> Result<()> {
     let scores = q.matmul(k.t())?;
     let weights = scores.softmax(-1)?;
     let means = weights.matmul(&v)?;
-    eval(&[&scores, &weights, &means])?;
+    eval([&scores, &weights, &means])?;
     let again = q.matmul(k.t())?.softmax(-1)?.matmul(&v)?;
     assert!(bits::<f32>(&means.to_host()?) == bits::<f32>(&again.to_host()?));
     let HostValues::F32(of_scores) = scores.to_host()?.values else { panic!("f32") };
@@ -122,7 +127,7 @@ fn reductions_of_products_have_the_bits_of_stored_ones() -> Result<()> {
         let places = distances.multiply(1000.0)?.floor()?;
         let integers = points.multiply(50.0)?.cast(ragged::DType::I32)?;
         let products = integers.matmul(integers.t())?;
-        to_host(&[
+        to_host([
             &scores.reduce_max(-1)?,
             &scores.softmax(-1)?.matmul(&many)?,
             &distances.reduce_min(1)?,

@@ -5,11 +5,11 @@
 mod common;
 
 mod attention;
-mod long_rows;
 mod errors;
 mod independence;
 mod kernels;
 mod layouts;
+mod long_rows;
 mod matrix;
 mod ragged_dot;
 mod terms;

@@ -87,7 +87,8 @@ impl Planner<'_> {
             return Err(FusionBarrier::Condition);
         }
         let cost = evaluation_cost(&body, g.rows.as_ref());
-        let is_small = g.cost + cost <= MAX_INLINED_COST && g.nested < MAX_NESTED && g.height + body.height() <= MAX_HEIGHT;
+        let is_small =
+            g.cost + cost <= MAX_INLINED_COST && g.nested < MAX_NESTED && g.height + body.height() <= MAX_HEIGHT;
         // A map over the results of a product that is not stored would take as much memory.
         if g.recomputes && at.is_index() && self.extents.contains(&n.extent().size().digest()) && is_small {
             g.cost += cost;

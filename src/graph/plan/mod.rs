@@ -30,8 +30,8 @@ use super::digest::{DigestMap, DigestSet};
 use super::planned::{Arena, Expr, Node, Recipe, SizeView};
 use super::primitive::append;
 use super::row_fusion;
-pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
 use super::step::recomputed::{exceeds_operands, is_recomputable};
+pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
 use super::walk::{arrays, for_each_node};
 use crate::trace::span;
 

@@ -14,8 +14,8 @@ use crate::graph::access::Access;
 use crate::graph::digest::Digest;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, ExprKind, Node, SizeView};
-use crate::graph::primitive::positions::Positions;
 use crate::graph::primitive::Facts;
+use crate::graph::primitive::positions::Positions;
 use crate::graph::step::recomputed::RecomputedProduct;
 use crate::graph::walk::for_each_expr;
 

@@ -51,9 +51,13 @@ operations! {
     ///
     /// # Cost
     /// Two products and a softmax. With a mask, one more pass over the values, and a third product for rows with values
-    /// that are not finite. Memory is quadratic in the lengths of rows: scores and weights are stored, one number each
-    /// per query, key and head. Several heads take one copy of each operand and of the result. Waits as
+    /// that are not finite. Several heads take one copy of each operand and of the result. Waits as
     /// [`matmul`](Self::matmul) for the number of scores.
+    ///
+    /// Memory: scores and weights are one number each per query, key and head. On the CPU, scores of long rows, which are
+    /// at least 2^20 and 4 times the numbers of queries and keys, are not stored but computed where they are read, in the
+    /// gradient too: memory is linear in the lengths of rows, and the products of queries and keys are computed twice, in
+    /// the gradient 4 times. On a GPU, all scores are stored.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -114,10 +118,10 @@ fn scaled_dot_product_attention<'a>(
             None => scaled,
         }
     })?;
-    // Scores and weights are stored. A kernel that computes them tile by tile has these bits if it folds the maximum and
-    // the sum of exponentials of a query over its keys in the canonical order of reductions, in a first pass, and adds
-    // weighted values in ascending order, in a second one. Rescaling partial means by the running maximum, as flash
-    // attention does in one pass, rounds differently. An excluded pair is then skipped, and needs no second product.
+    // Kernels that compute the scores of long rows where they read them have these bits: the first one folds the maximum
+    // and the sum of exponentials of a query over its keys in the canonical order of reductions, the second one adds
+    // weighted values in the canonical order of products. Rescaling partial means by the running maximum, as flash
+    // attention does in one pass, would round differently.
     let weights = scores.softmax_along(rec, -1)?;
     let values = v.matrices(rec, &of_values)?;
     let means = match attended {

@@ -64,7 +64,7 @@ pub(super) fn sums<T: Number, const N: usize>(
     });
 }
 
-/// Computes the terms of a range of a factor pair whose terms are a part of `all` terms, at most one section.
+/// Computes a product of at most one section of terms, which are a part of a sum of `all` terms.
 pub(super) fn product_of_range<T: Number, const N: usize>(
     left: Factor<'_, T>,
     right: Factor<'_, T>,
@@ -75,12 +75,11 @@ pub(super) fn product_of_range<T: Number, const N: usize>(
     simd::run(Sums { left, right, terms: 0..terms, in_runs: all > TERMS_PER_BLOCK, out, panels });
 }
 
+/// Computes the sums of a range of terms, for rows of results.
+type Sum<'f, T> = dyn FnMut(Range<usize>, &mut [&mut [T]]) + 'f;
+
 /// Computes the sums of a range of terms from those of its parts, at most one section each, which `sums` computes.
-pub(super) fn by_parts<T: Number>(
-    terms: Range<usize>,
-    out: &mut [&mut [T]],
-    sums: &mut dyn FnMut(Range<usize>, &mut [&mut [T]]),
-) {
+pub(super) fn by_parts<T: Number>(terms: Range<usize>, out: &mut [&mut [T]], sums: &mut Sum<'_, T>) {
     let columns = out.first().map_or(0, |row| row.len());
     // The largest parts that are shorter than the range.
     let Some(len) = [GROUP, SECTION].map(|n| n as usize).into_iter().find(|&n| n < terms.len() && columns > 0) else {

@@ -79,12 +79,7 @@ impl<T: Value + Number + ArrayElement, const N: usize> Typed<T, N> {
     }
 
     /// Calls `f` with the numbers at `len` positions from `first` on: parts of rows, and `None` for numbers of no matrix.
-    fn for_each_row<'b>(
-        &'b self,
-        mut first: usize,
-        len: usize,
-        f: &mut dyn FnMut(Option<Rectangle<'b>>, usize),
-    ) {
+    fn for_each_row<'b>(&'b self, mut first: usize, len: usize, f: &mut dyn FnMut(Option<Rectangle<'b>>, usize)) {
         let end = first + len;
         let mut k = self.batches.partition_point(|batch| batch.end() <= first);
         while first < end {
@@ -113,8 +108,7 @@ impl<T: Value + Number + ArrayElement, const N: usize> ProductNumbers for Typed<
         let mut pending: Option<Rectangle<'_>> = None;
         let mut flush = |pending: Option<Rectangle<'_>>, out: &mut &mut [T]| {
             if let Some(rectangle) = pending {
-                let (own, rest) =
-                    std::mem::take(out).split_at_mut(rectangle.rows.len() * rectangle.columns.len());
+                let (own, rest) = std::mem::take(out).split_at_mut(rectangle.rows.len() * rectangle.columns.len());
                 self.compute(rectangle, own, &mut panels);
                 *out = rest;
             }
