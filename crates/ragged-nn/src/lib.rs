@@ -40,7 +40,7 @@
 //! - [`Variables`] are named tensors of one device, with a seed. A layer asks for its variables by name and shape at each
 //!   call; the first call makes them, as the widths of inputs are known then.
 //! - A *layer* is a small struct of options with `call(&self, v: &Variables, x) -> Result<Tensor>`: [`Dense`],
-//!   [`Embedding`], [`LayerNorm`], [`Dropout`], [`Lstm`], [`Gru`], [`Bidirectional`]. It holds no tensors. A layer of layers, such as one of both directions of a
+//!   [`Embedding`], [`LayerNorm`], [`Dropout`], [`Lstm`], [`Gru`], [`Bidirectional`], [`MultiHeadAttention`]. It holds no tensors. A layer of layers, such as one of both directions of a
 //!   sequence, gives its parts names below its own (`name/forward`).
 //! - A *loss* is a function of predictions and labels whose result is one number: [`binary_cross_entropy`], [`binary_cross_entropy_with_logits`],
 //!   [`categorical_cross_entropy`], [`sparse_categorical_cross_entropy`], [`mean_squared_error`]. The elements of ragged rows
@@ -68,7 +68,7 @@ mod variables;
 
 pub use activation::Activation;
 pub use initializer::Initializer;
-pub use layers::{Bidirectional, Dense, Dropout, Embedding, Gru, LayerNorm, Lstm, Recurrent};
+pub use layers::{Bidirectional, Dense, Dropout, Embedding, Gru, LayerNorm, Lstm, MultiHeadAttention, Recurrent};
 pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, categorical_cross_entropy, mean_squared_error,
     sparse_categorical_cross_entropy,

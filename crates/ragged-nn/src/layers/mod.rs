@@ -7,6 +7,7 @@ mod embedding;
 mod gru;
 mod layer_norm;
 mod lstm;
+mod multi_head_attention;
 mod recurrent;
 
 pub use bidirectional::Bidirectional;
@@ -16,6 +17,7 @@ pub use embedding::Embedding;
 pub use gru::Gru;
 pub use layer_norm::LayerNorm;
 pub use lstm::Lstm;
+pub use multi_head_attention::MultiHeadAttention;
 pub use recurrent::Recurrent;
 
 use ragged::{Result, Tensor};

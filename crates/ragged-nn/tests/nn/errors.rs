@@ -2,7 +2,8 @@
 
 use ragged::{DType, Device, RaggedTensor, Result, SavedModel, Seed, Tensor};
 use ragged_nn::{
-    Activation, Dense, Dropout, Embedding, Initializer, LayerNorm, Optimizer, Sgd, Slot, Training, Update, Variables,
+    Activation, Dense, Dropout, Embedding, Initializer, LayerNorm, MultiHeadAttention, Optimizer, Sgd, Slot, Training,
+    Update, Variables,
 };
 
 use crate::devices::{dense, devices};
@@ -112,6 +113,13 @@ fn layers_name_themselves() -> Result<()> {
     fails(
         Dropout::new("drop", 0.5).call(&v, &rows.reduce_sum(..)?),
         "Dropout::call: layer \"drop\" takes a tensor of rank 1 or more",
+    );
+    let one = MultiHeadAttention::new("heads", 1, 2);
+    fails(one.call(&v, &rows, &rows), "MultiHeadAttention::call: layer \"heads\" takes a tensor of vectors");
+    fails(one.call(&v, &ids, &ids), "MultiHeadAttention::call: layer \"heads\" takes floats, but is given i32");
+    fails(
+        MultiHeadAttention::new("heads", 0, 2).call(&v, &points()?, &points()?),
+        "MultiHeadAttention::call: layer \"heads\" has 0 heads of keys of 2 and values of 2 numbers; all must be at least 1",
     );
     fails(Activation::Sigmoid.call(&ids), "sigmoid is not defined for i32");
     Dense::new("out", 1).call(&v, &points()?)?;

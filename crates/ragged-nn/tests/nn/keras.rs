@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use crate::devices::{assert_near, bits, dense, devices, numbers};
 
-fn fixture() -> Value {
+pub fn fixture() -> Value {
     serde_json::from_str(include_str!("../fixtures/keras.json")).expect("JSON")
 }
 
-fn floats(of: &Value) -> Vec<f32> {
+pub fn floats(of: &Value) -> Vec<f32> {
     of.as_array().expect("a list").iter().map(|x| x.as_f64().expect("a number") as f32).collect()
 }
 
-fn list(of: &Value) -> &[Value] {
+pub fn list(of: &Value) -> &[Value] {
     of.as_array().expect("a list")
 }
 

@@ -1,5 +1,6 @@
 //! Training on every device: the values of Keras, equal bits, one plan, files, and errors.
 
+mod attention;
 mod devices;
 mod embeddings;
 mod errors;
