@@ -289,6 +289,8 @@ impl Program {
             Recipe::Histogram(p) => self.is("a key", p.key, word).map(|()| word),
             Recipe::RowScan(p) => {
                 self.check_rows(&p.on)?;
+                p.decay.map_or(Ok(()), |decay| self.is("a decay", decay, of(&p.value)))?;
+                holds(p.decay.is_none() || p.op == ReduceOp::Sum, || format!("a decay of {:?}", p.op))?;
                 number(&p.value)
             }
             Recipe::ScanRows(p) => self.check_rows(&p.on).and_then(|()| self.recurrence_dtype(p)),
