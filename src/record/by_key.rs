@@ -145,13 +145,7 @@ impl ByKey {
     /// Scans `terms`, expressions in the number, over the elements of each key. Returns the result of `scan` as an
     /// expression in the number, with `inner` numbers per element. Costs a scatter, which inverts the order: the position
     /// of each element in key order.
-    pub(crate) fn scan(
-        &self,
-        rec: Recorder<'_>,
-        inner: u32,
-        terms: impl Into<Terms>,
-        scan: &RowScan,
-    ) -> Result<Expr> {
+    pub(crate) fn scan(&self, rec: Recorder<'_>, inner: u32, terms: impl Into<Terms>, scan: &RowScan) -> Result<Expr> {
         let count = self.order.extent();
         let element = Expr::load(&self.order, Expr::index());
         let places = rec.unique_scatter(count.clone(), (element, Expr::index()), count.clone());
