@@ -14,6 +14,7 @@ fn every_operation_computes_in_the_wide_type_and_rounds_once() {
         ("sort downwards", |x| x.sort(descending(1))),
         ("argsort", |x| x.argsort(1)),
         ("cumsum", |x| x.cumsum(1)),
+        ("linear_recurrence", |x| x.linear_recurrence(0.5, 0.25, 1)),
         ("cumsum from the end", |x| x.cumsum(exclusive(reversed(1)))),
         ("cumprod", |x| x.cumprod(1)),
         ("cummax", |x| x.cummax(1)),

@@ -309,10 +309,7 @@ impl Program {
                 let dtype = of(&p.key);
                 holds(dtype == word || dtype == DType::U64, || format!("keys of {dtype}")).map(|()| word)
             }
-            Recipe::RowHash(p) => {
-                self.check_elements(&p.on)?;
-                self.is("a byte", p.byte, byte).map(|()| DType::U64)
-            }
+            Recipe::RowHash(p) => self.check_elements(&p.on).and(self.is("a byte", p.byte, byte)).map(|()| DType::U64),
             Recipe::Mark(p) => self.is("a condition", p.keep, flag).map(|()| word),
             Recipe::Compact(p) => {
                 self.holds_positions(p.bitmap)?;
