@@ -25,8 +25,7 @@
 //
 // Traffic  Reads every value and the splits once, and writes every result once. Rows of several blocks: reads and
 //          writes all results but those of first blocks once more, and 4 * Elem / 256 bytes per value for the partials
-//          (/ 64 if inner > 1). A recurrence writes and reads the factors of the same
-//          results.
+//          (/ 64 if inner > 1). A recurrence writes and reads the factors of the same results.
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is
 //          at most 16 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
 //          time.
