@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ragged::opt::{descending, keep, shaped};
+use ragged::opt::{descending, keep, reversed, shaped};
 use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, s};
 
 use crate::common::outcome::{bits, outcome};
@@ -22,6 +22,7 @@ const OPS: &[Op] = &[
     ("sum of all", |x| x.flat_values()?.reduce_sum(0)),
     ("any", |x| x.cast(DType::Bool)?.reduce_any(1)),
     ("cumsum", |x| x.cumsum(1)),
+    ("recurrence", |x| x.linear_recurrence(x, 1, 1)),
     ("sort", |x| x.sort(1)),
     ("sort of all", |x| x.flat_values()?.sort(descending(0))),
     ("argsort", |x| x.argsort(descending(1))),
@@ -43,6 +44,7 @@ const OPS: &[Op] = &[
         let wide = x.expand_dims(2)?.tile(&[1, 1, 3])?;
         wide.cumsum(1)?.add(&wide.reduce_sum(keep(1))?)
     }),
+    ("a recurrence of several columns", |x| x.expand_dims(2)?.tile(&[1, 1, 3])?.linear_recurrence(2, 1, reversed(1))),
     ("rows of one length", |x| {
         let n = x.flat_values()?.slice(s![..6300])?.reshape([900, 7])?;
         Tensor::from_tensor(&n, 1)?.cumsum(1)

@@ -35,7 +35,7 @@ pub(super) fn scan_rows<T: Copy + Send + Sync, F: Fn(T, T) -> T + Copy + Sync, V
     let values = values((from * inner) as u32, (to - from) * inner);
     let start = |row: usize| starts.at(row) - from;
     if inner == 1 {
-        simd::run(OneColumn { values: &*values, rows, start, scan: &mut scan, combine, ordered, out });
+        simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, ordered, out });
     } else {
         for row in rows {
             let range = start(row) * inner..start(row + 1) * inner;
