@@ -19,11 +19,15 @@
 //          combine(v, identity()) and combine(identity(), v) must be v for every v that a fold from identity() can
 //          give. (Float sums: the identity is 0.0, so no result is -0.0: the scan of -0.0 is 0.0.)
 //
+// Elem     Of a linear recurrence y[i] = a * y[i - 1] + b, Elem is the affine map of a position, a pair (a, b), and
+//          combine composes maps: (a1, b1) then (a2, b2) is (a1 * a2, a2 * b1 + b2). Results are the terms b. Factors a
+//          are stored for prefixes that `add` reads, those of later blocks of a row.
+//
 // Traffic  Reads every value and the splits once, and writes every result once. Rows of several blocks: reads and
 //          writes all results but those of first blocks once more, and 4 * Elem / 256 bytes per value for the partials
-//          (/ 64 if inner > 1).
+//          (/ 64 if inner > 1). A recurrence writes and reads the factors of the same results.
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is
-//          at most 8 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
+//          at most 16 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
 //          time.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows; reduce, then scan (Blelloch 1990; Merrill and Grimshaw 2009).
@@ -34,7 +38,10 @@
 //                                                         called once; must not read `out`
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
-// Buffers    out: array<Elem>       nvals * inner elements; only those in rows are written
+//            fn store_prefix(i: u32, v: Elem, is_partial: bool)
+//                                                         stores the result of the prefix v, and all of v if is_partial
+//            fn load_prefix(i: u32) -> Elem               the partial prefix stored for i
+// Buffers    out                    nvals * inner results, through store_prefix; only those in rows are written
 //            part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
 // Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
@@ -75,7 +82,7 @@ fn scan_short(row: u32, start: u32, end: u32) {
             acc = identity();
         }
         acc = combine(acc, load(i, row));
-        store_out(i, combine(before, acc));
+        store_prefix(i, combine(before, acc), false);
     }
 }
 
@@ -176,7 +183,7 @@ fn main(
             }
             for (var k = 0u; k < 8u; k++) {
                 if (k < n) {
-                    store_out(i + k, combine(before, x[k]));
+                    store_prefix(i + k, combine(before, x[k]), block_index[s] > 0u);
                 }
             }
             // The block's last chunk.
@@ -194,6 +201,7 @@ fn scan_column(row: u32, j: u32, column: u32) {
     let range = block_range(row, j, WIDE_BLOCK_BITS);
     var left = range.y;
     var i = range.x * step + column;
+    let is_partial = j > 0u;
     var acc = identity();
     for (; left >= 4u; left -= 4u) {
         let x0 = load(i, row);
@@ -204,15 +212,15 @@ fn scan_column(row: u32, j: u32, column: u32) {
         let y1 = combine(y0, x1);
         let y2 = combine(y1, x2);
         acc = combine(y2, x3);
-        store_out(i, y0);
-        store_out(i + step, y1);
-        store_out(i + 2u * step, y2);
-        store_out(i + 3u * step, acc);
+        store_prefix(i, y0, is_partial);
+        store_prefix(i + step, y1, is_partial);
+        store_prefix(i + 2u * step, y2, is_partial);
+        store_prefix(i + 3u * step, acc, is_partial);
         i += 4u * step;
     }
     for (; left > 0u; left--) {
         acc = combine(acc, load(i, row));
-        store_out(i, acc);
+        store_prefix(i, acc, is_partial);
         i += step;
     }
     finish_block(row, j, column, WIDE_BLOCK_BITS, acc);
@@ -391,7 +399,7 @@ fn add(
             let before = load_part(partial_at(split(row) >> bits, block_index[s]) + column);
             for (var k = team; k < range.y; k += teams) {
                 let i = (range.x + k) * inner() + column;
-                store_out(i, combine(before, load_out(i)));
+                store_prefix(i, combine(before, load_prefix(i)), false);
             }
         }
     }

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
 //! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
+//! | weights of a moving average | [`com`]`(1.0)`, [`span`]`(3.0)`, [`half_life`]`(2.0)`, [`unadjusted`]`(0.5)` |
 //! | initial states of a recurrence | [`backwards`]`([&h])` |
 //! | axis of a sort | [`descending`]`(1)` |
 //! | key of a sort | [`descending`]`(&key)` |
@@ -48,10 +49,10 @@ pub use crate::ops::{
     Along, AttentionKeys, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices,
     HashBuckets, HistogramRange, InitialStates, InvalidText, LookupIds, Ngrams, Notation, NumberFormat, Pad,
     PaddedShape, ReduceAxes, RowFactor, RowPadding, RowSought, ScanAxis, SegmentIds, Separator, ShardStrategy,
-    SortAxis, SortKeys, Sought, TextEncoding, Transposed, along, any_of, backwards, batched, binary, causal, clamped,
-    descending, exclusive, ignore_invalid, keep, keep_short, keyed, masked, max_norm, max_splits, nonempty, or_default,
-    pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, scaled, shaped, starting_at, strict,
-    weighted, white_space, with_ragged_rank,
+    Smoothing, SortAxis, SortKeys, Sought, TextEncoding, Transposed, along, any_of, backwards, batched, binary, causal,
+    clamped, com, descending, exclusive, half_life, ignore_invalid, keep, keep_short, keyed, masked, max_norm,
+    max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of,
+    scaled, shaped, span, starting_at, strict, unadjusted, weighted, white_space, with_ragged_rank,
 };
 pub use crate::sparse::{ConcatAxis, expanding};
 pub use crate::tensor::{ConstantOptions, RowIds, UniformRows, WithNrows, with_nrows};

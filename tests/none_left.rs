@@ -9,8 +9,9 @@ use ragged::{DType, RaggedTensor, Result, Tensor, s};
 #[test]
 fn rows_that_a_read_finds_to_be_none_are_nothing_to_do() {
     type Step = (&'static str, fn(&Tensor) -> Result<Tensor>);
-    let steps: [Step; 10] = [
+    let steps: [Step; 11] = [
         ("cumsum", |x| x.cumsum(1)),
+        ("linear_recurrence", |x| x.linear_recurrence(2, 1, 1)),
         ("cumsum reversed", |x| x.cumsum(reversed(1))),
         ("cummax", |x| x.cummax(1)),
         ("sum", |x| x.reduce_sum(1)),

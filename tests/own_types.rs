@@ -125,6 +125,7 @@ fn elementwise() -> Vec<Call> {
         strip_prefix |g| g.words.as_ref().strip_prefix(&g.words);
         strip_suffix |g| g.words.as_ref().strip_suffix(&g.words);
         select |g| g.bools.as_ref().select(&g.rows, &g.rows);
+        linear_recurrence |g| g.rows.as_ref().linear_recurrence(&g.rows, &g.lengths, 1);
         select_rows |g| g.vector.as_ref().cast(DType::Bool)?.select_rows(&g.rows, &g.rows);
         add_n |g| Tensor::add_n(&[&g.rows, &g.rows]);
         contains |g| g.rows.as_ref().contains(&g.scalar, -1);

@@ -118,8 +118,9 @@ fn of_tile_fold(all: &mut Cotangents<'_>, rec: Recorder<'_>, fold: &TileFold, no
         ReduceOp::Prod => {
             let key = is_folded.clone().select(at.clone(), Expr::u32(u32::MAX));
             let keys = ByKey::new(rec, count, key, ct.extent())?;
-            let others =
-                |reverse: bool| keys.scan(rec, 1, value, &RowScan { op: ReduceOp::Prod, exclusive: true, reverse });
+            let others = |reverse: bool| {
+                keys.scan(rec, 1, value.clone(), &RowScan { op: ReduceOp::Prod, exclusive: true, reverse })
+            };
             times(others(false)?.mul(others(true)?), &of_fold(ct))
         }
         ReduceOp::Min | ReduceOp::Max => {

@@ -12,7 +12,7 @@ use crate::graph::primitive;
 use crate::graph::recorder::Recorder;
 use crate::record::by_key::reduce_rows;
 use crate::record::lines::Lines;
-use crate::record::row_scan::RowScan;
+use crate::record::row_scan::{RowPlace, RowScan, Terms};
 
 /// Adds the cotangents of the values of a scan whose cotangent is `ct`.
 pub(super) fn pull(
@@ -22,10 +22,15 @@ pub(super) fn pull(
     node: &Node,
     ct: &Node,
 ) -> Result<()> {
-    let primitive::RowScan { op, on, value } = scan;
+    let primitive::RowScan { op, on, value, decay } = scan;
     let (count, _) = numbers(rec, on)?;
     let rows = Scanned { rec, on };
     let own = Expr::load(ct, Expr::index());
+    if let Some(decay) = decay {
+        let (of_value, of_decay) = rows.of_recurrence(node, decay, own)?;
+        all.pull(value, of_value, &count)?;
+        return all.pull(decay, of_decay, &count);
+    }
     let of_value = match op {
         ReduceOp::Sum => rows.sums_from_the_end(own)?,
         ReduceOp::Prod => rows.of_products(value, Expr::load(node, Expr::index()), &own)?,
@@ -47,6 +52,21 @@ impl Scanned<'_> {
 
     fn sums_from_the_end(&self, value: Expr) -> Result<Expr> {
         self.scan(RowScan { op: ReduceOp::Sum, exclusive: false, reverse: true }, value)
+    }
+
+    /// The cotangents of the values and of the decays. The cotangent of a result has its own part and, through the next
+    /// result, that of the next one times its decay: a recurrence from the ends of the rows.
+    fn of_recurrence(&self, y: &Node, decay: &Expr, own: Expr) -> Result<(Expr, Expr)> {
+        let (on, RowPlace { row, at, .. }) = (self.on, place(self.on));
+        let (width, start) = (Expr::u32(on.inner.max(1)), on.rows.start(row.clone()));
+        let is_last = at.clone().add(Expr::u32(1)).eq(start.clone().add(on.rows.length(row)));
+        let later = is_last.select(zero(decay.dtype()), decay.at(&Expr::index().add(width.clone())));
+        let whole = RowScan { op: ReduceOp::Sum, exclusive: false, reverse: true };
+        let terms = Terms::of_recurrence(own, later, None);
+        let whole = whole.record(self.rec, on.clone(), terms, &place(on))?;
+        let before = Expr::load(y, Expr::index().sub(width));
+        let of_decay = at.eq(start).select(zero(decay.dtype()), times(before, &whole));
+        Ok((whole, of_decay))
     }
 
     /// Each product contains the values up to it. Up to the first 0 of a row, what a value contributes is the sum of

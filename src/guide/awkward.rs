@@ -178,7 +178,7 @@
 //! | `ak.combinations(x, 2)`, `ak.argcombinations` | [`x.combinations(2, 1)`](Tensor::combinations), [`argcombinations`](Tensor::argcombinations) | one tensor per member, at most 6; without replacement |
 //! | `ak.cartesian([x, y])` | [`Tensor::cartesian(&[&x, &y], 1)`](Tensor::cartesian) | one tensor per factor; [`cartesian_nested`](Tensor::cartesian_nested) for `nested=True` |
 //! | `ak.run_lengths(x)` | [`x.run_lengths()`](Tensor::run_lengths) | values and lengths; within rows |
-//! | none | [`cumsum`](Tensor::cumsum), [`top_k`](Tensor::top_k), [`unique`](Tensor::unique), [`diff`](Tensor::diff), [`shift`](Tensor::shift), [`group_by_key`](Tensor::group_by_key), [`set_union`](Tensor::set_union), [`sliding_windows`](Tensor::sliding_windows), [`map_rows`](Tensor::map_rows) | |
+//! | none | [`cumsum`](Tensor::cumsum), [`linear_recurrence`](Tensor::linear_recurrence), [`ewm_mean`](Tensor::ewm_mean), [`top_k`](Tensor::top_k), [`unique`](Tensor::unique), [`diff`](Tensor::diff), [`shift`](Tensor::shift), [`group_by_key`](Tensor::group_by_key), [`set_union`](Tensor::set_union), [`sliding_windows`](Tensor::sliding_windows), [`map_rows`](Tensor::map_rows) | |
 //!
 //! # Joining, products and counts
 //!

@@ -154,6 +154,7 @@
 //! | `x.sort_by(y, z, descending=[True, False])` | [`x.sort_by((descending(&y), &z))`](Tensor::sort_by) | within rows, or rows by keys of fewer dimensions; stable |
 //! | `list.eval(pl.element().top_k(2))` | [`x.top_k(2, 1)`](Tensor::top_k) | values in descending order, and their positions |
 //! | `list.eval(pl.element().cum_sum())` | [`x.cumsum(1)`](Tensor::cumsum), [`reversed`](crate::opt::reversed), [`exclusive`](crate::opt::exclusive) | |
+//! | `list.eval(pl.element().ewm_mean(span=9))` | [`x.ewm_mean(span(9.0), 1)`](Tensor::ewm_mean), [`com`](crate::opt::com), [`half_life`](crate::opt::half_life), [`unadjusted`](crate::opt::unadjusted) | floats; any linear recurrence: [`linear_recurrence`](Tensor::linear_recurrence) |
 //! | `list.diff()`, `list.shift(1)` | [`x.diff(1)`](Tensor::diff), [`x.shift(1, fill, 1)`](Tensor::shift) | `diff` has one element less instead of a null; `shift` takes its fill value |
 //! | `list.unique()` | [`x.unique(1)`](Tensor::unique) | ascending; counts: [`unique_with_counts`](Tensor::unique_with_counts) |
 //! | `list.set_union(y)`, … | [`set_union`](Tensor::set_union), [`set_intersection`](Tensor::set_intersection), [`set_difference`](Tensor::set_difference) | ascending; no symmetric difference |

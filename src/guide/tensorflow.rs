@@ -222,6 +222,7 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `tf.cumsum(x, axis, exclusive=True, reverse=True)` | [`x.cumsum(exclusive(reversed(axis)))`](Tensor::cumsum) | NaN and infinities stay in their row; TensorFlow's leak into the following rows |
+//! | `tf.scan(lambda y, x: d * y + x, x)`, `tfp.math.scan_associative` of affine maps | [`x.linear_recurrence(d, initial, axis)`](Tensor::linear_recurrence) | along each row, in the dispatches of `cumsum`; other steps: [`scan_rows`](Tensor::scan_rows) |
 //! | `tf.nn.softmax(x, axis)` | [`softmax`](Tensor::softmax) | the axis is required; axis 0 of ragged rows works |
 //! | `tf.sort`, `tf.argsort` of dense tensors | [`sort`](Tensor::sort), [`argsort`](Tensor::argsort) with [`descending`](crate::opt::descending) | ragged too; stable, NaN last |
 //! | `tf.math.top_k(x, k)` of dense tensors | [`x.top_k(k, axis)`](Tensor::top_k) | rows shorter than `k` give what they have; indices are i64, not i32 |

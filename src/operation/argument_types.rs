@@ -42,6 +42,7 @@ const TYPES: &[Row] = &[
     ("impl Into<Ngrams>", Integers, Some("Ngrams")),
     ("impl Into<Parts>", Integers, Some("Parts")),
     ("f64", Float, None),
+    ("impl Into<Smoothing>", Float, Some("Smoothing")),
     ("impl Into<Quantiles>", Floats, Some("Quantiles")),
     ("impl Into<HistogramRange>", NumberRange, Some("HistogramRange")),
     ("&str", Text, None),

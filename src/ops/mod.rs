@@ -44,9 +44,10 @@ pub use options::{
     Along, AttentionKeys, Batched, Bins, Context, Depth, Factor, GatherIndices, GroupKeys, HistogramRange,
     InitialStates, IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows,
     MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds,
-    Separator, Separators, SortAxis, SortBy, SortKeys, Sought, Transposed, along, any_of, backwards, batched, binary,
-    causal, clamped, descending, exclusive, keep, keep_short, masked, max_norm, max_splits, nonempty, or_default,
-    pad_width, padded_with, reversed, right_of, scaled, shaped, starting_at, weighted, white_space, with_ragged_rank,
+    Separator, Separators, Smoothing, SortAxis, SortBy, SortKeys, Sought, Transposed, along, any_of, backwards,
+    batched, binary, causal, clamped, com, descending, exclusive, half_life, keep, keep_short, masked, max_norm,
+    max_splits, nonempty, or_default, pad_width, padded_with, reversed, right_of, scaled, shaped, span, starting_at,
+    unadjusted, weighted, white_space, with_ragged_rank,
 };
 pub use reduce::Averaged;
 pub use reduce::quantile::Quantiles;

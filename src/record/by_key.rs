@@ -12,7 +12,7 @@ use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
 use crate::graph::tile_fold::{self, MAX_SLOTS};
-use crate::record::row_scan::{RowPlace, RowScan};
+use crate::record::row_scan::{RowPlace, RowScan, Terms};
 
 /// Elements sorted by key.
 ///
@@ -142,10 +142,10 @@ impl ByKey {
         element.mul(width.clone()).add(Expr::index().rem(width))
     }
 
-    /// Scans `value`, an expression in the number, over the elements of each key. Returns the result of `scan` as an
+    /// Scans `terms`, expressions in the number, over the elements of each key. Returns the result of `scan` as an
     /// expression in the number, with `inner` numbers per element. Costs a scatter, which inverts the order: the position
     /// of each element in key order.
-    pub(crate) fn scan(&self, rec: Recorder<'_>, inner: u32, value: &Expr, scan: &RowScan) -> Result<Expr> {
+    pub(crate) fn scan(&self, rec: Recorder<'_>, inner: u32, terms: impl Into<Terms>, scan: &RowScan) -> Result<Expr> {
         let count = self.order.extent();
         let element = Expr::load(&self.order, Expr::index());
         let places = rec.unique_scatter(count.clone(), (element, Expr::index()), count.clone());
@@ -154,7 +154,7 @@ impl ByKey {
         // In key order first, so that elements are read at their places and nowhere else.
         let row = rows.rows.row_of(element.clone());
         let at = RowPlace { row, at: element.clone(), number: number.clone() };
-        let scanned = scan.record(rec, rows, value.at(&self.sorted(inner)), &at)?;
+        let scanned = scan.record(rec, rows, terms.into().at(&self.sorted(inner)), &at)?;
         let place = Expr::load(&places, element).mul(width).add(number);
         Ok(match scanned.own_load() {
             Some(scanned) => Expr::load(scanned, place),

@@ -1,10 +1,10 @@
 //! Inclusive and exclusive scans of rows in both directions: index arithmetic around the inclusive forward scan of the
-//! primitive.
+//! primitive. Sums may be linear recurrences.
 
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::RowDomain;
-use crate::graph::opcode::ReduceOp;
+use crate::graph::node::{Node, RowDomain};
+use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 
@@ -28,28 +28,89 @@ pub(crate) struct RowPlace {
     pub(crate) number: Expr,
 }
 
+/// Values of a scan, as expressions in the number `element * inner + d` of the rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    value: Expr,
+    recurrence: Option<Recurrence>,
+}
+
+/// Factors of the preceding results of a linear recurrence.
+#[derive(Debug, Clone)]
+struct Recurrence {
+    decay: Expr,
+    /// The result before the first one, given at the first number of each row and column; 0 if `None`.
+    initial: Option<Expr>,
+}
+
+impl From<Expr> for Terms {
+    fn from(value: Expr) -> Self {
+        Self { value, recurrence: None }
+    }
+}
+
+impl Terms {
+    /// The terms of `y[i] = decay * y[i - 1] + value`, of which the operator is the sum.
+    pub(crate) fn of_recurrence(value: Expr, decay: Expr, initial: Option<Expr>) -> Self {
+        Self { value, recurrence: Some(Recurrence { decay, initial }) }
+    }
+
+    /// The terms at other numbers.
+    pub(crate) fn at(&self, number: &Expr) -> Self {
+        let recurrence = self.recurrence.as_ref().map(|Recurrence { decay, initial }| Recurrence {
+            decay: decay.at(number),
+            initial: initial.as_ref().map(|initial| initial.at(number)),
+        });
+        Self { value: self.value.at(number), recurrence }
+    }
+
+    /// Records the inclusive forward scan.
+    fn scan(self, rec: Recorder<'_>, op: ReduceOp, on: RowDomain) -> Result<Node> {
+        let Self { value, recurrence } = self;
+        let Some(Recurrence { decay, initial }) = recurrence else { return rec.row_scan(op, on, value) };
+        let Some(initial) = initial else { return rec.row_recurrence(on, value, decay) };
+        let element = Expr::index().div(Expr::u32(on.inner));
+        let is_first = element.clone().eq(on.rows.start(on.rows.row_of(element)));
+        // As in the scan, a state of 0 contributes 0.
+        let product = if value.dtype().is_float() { BinaryOp::MulNoNan } else { BinaryOp::Mul };
+        let first = decay.clone().binary(product, initial).add(value.clone());
+        rec.row_recurrence(on, is_first.select(first, value), decay)
+    }
+}
+
 impl RowScan {
-    /// Records the scan of `value`, an expression in the number `element * inner + d` of the rows. Returns the result
-    /// for the number at `place`.
-    pub(crate) fn record(&self, rec: Recorder<'_>, on: RowDomain, value: Expr, place: &RowPlace) -> Result<Expr> {
-        let identity = Expr::scalar(self.op.identity(value.dtype()));
+    /// Records the scan of `terms`. Returns the result for the number at `place`.
+    pub(crate) fn record(
+        &self,
+        rec: Recorder<'_>,
+        on: RowDomain,
+        terms: impl Into<Terms>,
+        place: &RowPlace,
+    ) -> Result<Expr> {
+        let terms = terms.into();
+        let RowPlace { row, at, number: d } = place;
+        let (width, one, rows) = (Expr::u32(on.inner), Expr::u32(1), on.rows.clone());
+        let number = |element: Expr, d: Expr| element.mul(width.clone()).add(d);
+        // The result of the first exclusive scan.
+        let initial = terms.recurrence.as_ref().and_then(|recurrence| recurrence.initial.as_ref());
+        let identity = match initial {
+            Some(initial) => initial.at(&number(at.clone(), d.clone())),
+            None => Expr::scalar(self.op.identity(terms.value.dtype())),
+        };
         if on.inner == 0 || on.nrows.capacity() == 0 || on.nvals.capacity() == 0 {
             return Ok(identity);
         }
-        let (width, one, rows) = (Expr::u32(on.inner), Expr::u32(1), on.rows.clone());
-        let number = |element: Expr, d: Expr| element.mul(width.clone()).add(d);
         let within = |row: Expr, offset: Expr| rows.within(row, offset);
-        let value = if self.reverse {
+        let terms = if self.reverse {
             let element = Expr::index().div(width.clone());
             let row = rows.row_of(element.clone());
             let offset = element.sub(rows.start(row.clone()));
             let mirrored = rows.length(row.clone()).sub(one.clone()).sub(offset);
-            value.at(&number(within(row, mirrored), Expr::index().rem(width.clone())))
+            terms.at(&number(within(row, mirrored), Expr::index().rem(width.clone())))
         } else {
-            value
+            terms
         };
-        let scan = rec.row_scan(self.op, on, value)?;
-        let RowPlace { row, at, number: d } = place;
+        let scan = terms.scan(rec, self.op, on)?;
         if !self.reverse && !self.exclusive {
             return Ok(Expr::load(&scan, number(at.clone(), d.clone())));
         }

@@ -1,7 +1,7 @@
 //! Misuse of tensors of numbers: reductions, rows, indexing, layouts, construction.
 
 use ragged::arguments::{Axes, Operand};
-use ragged::opt::{Combiner, along, batched, descending, masked, shaped, weighted, with_nrows};
+use ragged::opt::{Combiner, along, batched, descending, masked, shaped, span, weighted, with_nrows};
 use ragged::{DType, Device, RaggedShape, RaggedTensor, RowPartition, SparseTensor, Tensor, eval, s};
 
 use crate::{Misuse, no, read};
@@ -24,6 +24,14 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("count_nonzero", |s| no(s.x.count_nonzero(9))),
     ("argmax", |s| no(s.x.argmax(2))),
     ("cumsum", |s| no(s.x.cumsum(2))),
+    ("linear_recurrence", |s| no(s.x.linear_recurrence(0.5, 0.0, 2))),
+    ("linear_recurrence of other rows", |s| no(s.x.linear_recurrence(&s.other_rows, 0.0, 1))),
+    ("linear_recurrence of strings", |s| no(s.words.linear_recurrence(0, 0, 1))),
+    ("linear_recurrence of a number", |s| no(s.ints.linear_recurrence(0.5, 0.0, 1))),
+    ("ewm_mean", |s| no(s.t.ewm_mean(1.5, 1))),
+    ("ewm_mean of a span", |s| no(s.x.ewm_mean(span(0.0), 1))),
+    ("ewm_mean along an axis", |s| no(s.x.ewm_mean(0.5, 2))),
+    ("ewm_mean of integers", |s| no(s.ints.erased().ewm_mean(0.5, 1))),
     ("cummax", |s| no(s.words.cummax(1))),
     ("sort", |s| no(s.x.sort(descending(3)))),
     ("argsort", |s| no(s.words.argsort(2))),

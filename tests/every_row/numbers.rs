@@ -41,6 +41,9 @@ laws! {
     l2_normalize Floats |x, y, k, t| x.l2_normalize(-1, 1e-12);
     cumsum Floats |x, y, k, t| x.cumsum(exclusive(-1));
     cumprod Floats |x, y, k, t| x.cumprod(reversed(-1));
+    linear_recurrence Floats |x, y, k, t| x.linear_recurrence(0.5, 1.0, reversed(-1));
+    linear_recurrence Integers |x, y, k, t| x.linear_recurrence(y, 2, exclusive(-1));
+    ewm_mean Floats |x, y, k, t| x.ewm_mean(0.25, -1);
     cummax Integers |x, y, k, t| x.cummax(0);
     cummin Integers |x, y, k, t| x.cummin(-1);
     sort Floats |x, y, k, t| x.sort(descending(-1));

@@ -23,7 +23,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         };
     }
     let k = random.below(4) as u32;
-    match random.below(16) {
+    match random.below(18) {
         0..=2 => op(format!("cumsum {axis} {one} {two}"), move |x, _| {
             x.cumsum(ScanAxis::from(axis).exclusive(one).reversed(two))
         }),
@@ -40,6 +40,12 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         12 => op(format!("counts of unique {axis}"), move |x, _| Ok(x.unique_with_counts(axis)?.1)),
         13 => op(format!("n_unique {axis}"), move |x, _| x.n_unique(axis)),
         14 => op(format!("median {axis} {one}"), move |x, _| x.median(ReduceAxes::from(axis).keep(one))),
+        15 => op(format!("linear recurrence {axis} {one} {two}"), move |x, _| {
+            x.linear_recurrence(k + 1, 2, ScanAxis::from(axis).exclusive(one).reversed(two))
+        }),
+        16 => op(format!("linear recurrence of decays {axis} {one} {two}"), move |x, _| {
+            x.linear_recurrence(x, 1, ScanAxis::from(axis).exclusive(one).reversed(two))
+        }),
         _ => {
             let q = random.of(&[0.0, 0.3, 0.5, 1.0]);
             op(format!("quantile {q} {axis} {one}"), move |x, _| x.quantile(q, ReduceAxes::from(axis).keep(one)))

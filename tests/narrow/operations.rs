@@ -9,11 +9,12 @@ use crate::numbers::rows;
 #[test]
 fn every_operation_computes_in_the_wide_type_and_rounds_once() {
     type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
-    const ANY: [Op; 20] = [
+    const ANY: [Op; 21] = [
         ("sort", |x| x.sort(1)),
         ("sort downwards", |x| x.sort(descending(1))),
         ("argsort", |x| x.argsort(1)),
         ("cumsum", |x| x.cumsum(1)),
+        ("linear_recurrence", |x| x.linear_recurrence(3, 2, 1)),
         ("cumsum from the end", |x| x.cumsum(exclusive(reversed(1)))),
         ("cumprod", |x| x.cumprod(1)),
         ("cummax", |x| x.cummax(1)),

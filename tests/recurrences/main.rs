@@ -6,6 +6,8 @@ mod common;
 mod cells;
 mod errors;
 mod gradients;
+mod linear;
+mod moving_averages;
 mod states;
 
 use ragged::{Device, HostTensor, HostValues, Tensor};

@@ -71,6 +71,13 @@ fn check(x: &HostTensor, t: &Tensor) {
                 naive(x, v, axis, flags, 0, i32::wrapping_add),
                 "sum along {axis} {flags:?} of {x:?}"
             );
+            let scan = ScanAxis::from(a).exclusive(exclusive).reversed(reversed);
+            let step = |y: i32, x: i32| y.wrapping_mul(3).wrapping_add(x);
+            let got = read(t.linear_recurrence(3, 5, scan));
+            assert_eq!(ints(&got), naive(x, v, axis, flags, 5, step), "recurrence along {axis} {flags:?} of {x:?}");
+            let got = read(t.linear_recurrence(t, 0, scan));
+            let step = |y: i32, x: i32| y.wrapping_mul(x).wrapping_add(x);
+            assert_eq!(ints(&got), naive(x, v, axis, flags, 0, step), "decays along {axis} {flags:?} of {x:?}");
             let got = read(t.cumprod(ScanAxis::from(a).exclusive(exclusive).reversed(reversed)));
             assert_eq!(ints(&got), naive(x, v, axis, flags, 1, i32::wrapping_mul), "product along {axis} of {x:?}");
         }

@@ -1,6 +1,6 @@
 //! Programs of files: what they share with tensors, where they run, and what happens to ones that break a rule.
 
-use ragged::opt::keep;
+use ragged::opt::{keep, reversed};
 use ragged::{DType, Device, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec};
 use serde_json::{Value, json};
 
@@ -86,6 +86,27 @@ fn recurrences_of_files() -> Result<()> {
             }
         }
         assert!(*first.get_or_insert_with(|| found.clone()) == found, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn linear_recurrences_of_files() -> Result<()> {
+    for (name, device) in devices() {
+        let program = Program::trace(&[TensorSpec::new(DType::F32, [None, None]).ragged_rank(1)], |x| {
+            let decayed = x[0].linear_recurrence(&x[0], 0.5, reversed(1))?;
+            Ok((decayed, x[0].linear_recurrence(0.5, 0.0, 1)?, x[0].cumsum(1)?))
+        })?;
+        let bytes = SavedModel::new().with_program("p", &program).to_bytes()?;
+        let read = SavedModel::from_bytes(bytes.clone())?;
+        assert!(read.to_bytes()? == bytes, "{name}");
+        let x = RaggedTensor::from_nested([vec![0.5f32, -1.5, 3.0], vec![], vec![0.25]], &device)?;
+        let found = read.program("p")?.run(&x)?;
+        assert_eq!(bits(&found[0].to_host()?), bits(&program.run(&x)?[0].to_host()?), "{name}");
+        let values = |k: usize| found[k].to_host().map(|y| format!("{:?}", y.values));
+        assert_eq!(values(0)?, "F32([-3.625, -8.25, 4.5, 0.375])", "{name}");
+        assert_eq!(values(1)?, "F32([0.5, -1.25, 2.375, 0.25])", "{name}");
+        assert_eq!(values(2)?, "F32([0.5, -1.0, 2.0, 0.25])", "{name}");
     }
     Ok(())
 }

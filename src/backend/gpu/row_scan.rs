@@ -1,7 +1,7 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
 use super::binding_windows::{AccessPattern, LEVEL2, RowTile, own_rows};
-use super::codegen::{Binding, Element, Kernel, ModuleBuilder, StorageArray, value_type};
+use super::codegen::{AFFINE, Binding, Element, Kernel, ModuleBuilder, StorageArray, value_type};
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
 use super::legalize::Legalizer;
@@ -31,6 +31,11 @@ impl Grid {
         Self(self.0.for_rows_up_to(longest))
     }
 
+    /// Whether a row may have several blocks.
+    fn has_several_blocks(&self) -> bool {
+        self.0.level2.is_some()
+    }
+
     /// Elements in the scratch buffer `part`, which need not be cleared.
     pub fn part_len(&self) -> u32 {
         self.0.part_len
@@ -51,6 +56,13 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
+/// Accessors of the prefixes that a scan stores, for prefixes that are the results.
+pub(super) const PREFIXES: &str = "fn load_prefix(i: u32) -> Elem {\n    return load_out(i);\n}\n\
+    fn store_prefix(i: u32, v: Elem, is_partial: bool) {\n    store_out(i, v);\n}";
+
+/// The scratch buffer with the factor of each prefix of a recurrence.
+const FACTORS: usize = 1;
+
 /// The kernel that scans rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct RowScanKernel;
@@ -64,7 +76,7 @@ impl Kernel for RowScanKernel {
 impl GpuPrimitive for RowScan<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
-        let Self { op, on, value } = self;
+        let Self { op, on, value, decay } = self;
         let RowDomain { rows, nrows, nvals, inner } = on;
         // A read in between may have found that there are no rows, of which values were expected.
         if sizes.capacity(nrows) == 0 || *inner == 0 {
@@ -80,31 +92,59 @@ impl GpuPrimitive for RowScan<InPlan> {
         let g = modules.get(step, RowScanKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot);
             partition_functions(&mut m, rows, nrows);
-            m.value_function("load", value);
-            m.monoid(*op, value.dtype(), op.identity(value.dtype()));
-            let ty = value_type(value.dtype());
             let element = Element::of(value.dtype());
-            let part = StorageArray::new("part", element.clone(), Binding::Scratch(0));
             let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
-            m.finish(&templates, ty, Some(element), vec![part])
+            let part = |element| StorageArray::new("part", element, Binding::Scratch(0));
+            match decay {
+                None => {
+                    m.value_function("load", value);
+                    m.monoid(*op, value.dtype(), op.identity(value.dtype()));
+                    m.push(PREFIXES);
+                    let ty = value_type(value.dtype());
+                    m.finish(&templates, ty, Some(element.clone()), vec![part(element)])
+                }
+                Some(decay) => {
+                    m.affine_maps(value, decay);
+                    let factor = StorageArray::new("factor", element.clone(), Binding::Scratch(FACTORS));
+                    let part = part(Element::new("Elem", 2 * value.dtype().size()));
+                    m.finish(&templates, AFFINE, Some(element), vec![part, factor])
+                }
+            }
         });
-        let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(sizes, entry, grid.head(), x * y, z));
-        let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
+        let stages = grid.stages();
+        let launches = stages.map(|(entry, (x, y, z))| g.launch(sizes, entry, grid.head(), x * y, z));
+        let bytes = |elements: u64| elements * value.dtype().size() as u64;
+        let scratch = match decay {
+            None => vec![bytes(grid.part_len().into())],
+            Some(_) => {
+                let factors = if grid.has_several_blocks() { sizes.bytes(&step.out) } else { bytes(1) };
+                vec![bytes(2 * u64::from(grid.part_len())), factors]
+            }
+        };
         Ok(Lowered { launches: launches.collect(), scratch, ..Lowered::default() })
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
         let (on, value) = to.row_input(&self.value, &self.on);
-        Recipe::RowScan(Self { on, value, ..*self })
+        let decay = self.decay.as_ref().map(|decay| to.row_input(decay, &self.on).1);
+        Recipe::RowScan(Self { on, value, decay, ..*self })
     }
-    /// The output, and the partials of blocks.
+    /// The output, the partials of blocks, and the factors of a recurrence.
     fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
-        2
+        if self.decay.is_some() { 3 } else { 2 }
+    }
+    fn output_windows(&self, out: &Node, limits: SizedLimits<'_>) -> u32 {
+        limits.extra_windows(out) * if self.decay.is_some() { 2 } else { 1 }
     }
     fn access_pattern(&self, at: &Bound<'_>) -> Option<AccessPattern> {
         let splits = own_rows(&self.on, &self.value)?;
+        if let Some(decay) = &self.decay {
+            own_rows(&self.on, decay)?;
+        }
         let tile = RowTile { splits, inner: self.on.inner, block: block_len(self.on.inner as usize) };
         let cost = at.launch.params[row_reduce::TILE_COST];
-        Some(tile.access_pattern(at, cost, |values| values(&at.step.out)))
+        // Factors are stored as results are.
+        let binding = if matches!(at.binding, Binding::Scratch(FACTORS)) { &Binding::Output(0) } else { at.binding };
+        Some(tile.access_pattern(&Bound { binding, ..*at }, cost, |values| values(&at.step.out)))
     }
 }
 

@@ -40,12 +40,14 @@ macro_rules! references {
     (@visit domain $e:expr, $f:ident) => { $e.visit($f) };
     (@visit expr $e:expr, $f:ident) => { $f(Reference::Expr(&$e)) };
     (@visit array $e:expr, $f:ident) => { $f(Reference::Array(&$e)) };
+    (@visit optional_expr $e:expr, $f:ident) => { $e.iter().for_each(|e| $f(Reference::Expr(e))) };
     (@visit optional $e:expr, $f:ident) => { $e.iter().for_each(|array| $f(Reference::Array(array))) };
     (@visit extent $e:expr, $f:ident) => { $f(Reference::Extent(&$e)) };
     (@visit size $e:expr, $f:ident) => { $f(Reference::Size(&$e)) };
     (@visit check $e:expr, $f:ident) => { $f(Reference::Check(&$e)) };
     (@map domain $e:expr, $r:ident) => { $e.map($r) };
     (@map hash $e:expr, $r:ident) => { $e.map(|key| $r.param(key)) };
+    (@map optional_expr $e:expr, $r:ident) => { $e.as_ref().map(|e| $r.expr(e)) };
     (@map optional $e:expr, $r:ident) => { $e.as_ref().map(|array| $r.array(array)) };
     (@map $kind:ident $e:expr, $r:ident) => { $r.$kind(&$e) };
 }

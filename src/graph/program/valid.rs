@@ -289,6 +289,8 @@ impl Program {
             Recipe::Histogram(p) => self.is("a key", p.key, word).map(|()| word),
             Recipe::RowScan(p) => {
                 self.check_rows(&p.on)?;
+                p.decay.map_or(Ok(()), |decay| self.is("a decay", decay, of(&p.value)))?;
+                holds(p.decay.is_none() || p.op == ReduceOp::Sum, || format!("a decay of {:?}", p.op))?;
                 number(&p.value)
             }
             Recipe::ScanRows(p) => self.check_rows(&p.on).and_then(|()| self.recurrence_dtype(p)),
@@ -307,10 +309,7 @@ impl Program {
                 let dtype = of(&p.key);
                 holds(dtype == word || dtype == DType::U64, || format!("keys of {dtype}")).map(|()| word)
             }
-            Recipe::RowHash(p) => {
-                self.check_elements(&p.on)?;
-                self.is("a byte", p.byte, byte).map(|()| DType::U64)
-            }
+            Recipe::RowHash(p) => self.check_elements(&p.on).and(self.is("a byte", p.byte, byte)).map(|()| DType::U64),
             Recipe::Mark(p) => self.is("a condition", p.keep, flag).map(|()| word),
             Recipe::Compact(p) => {
                 self.holds_positions(p.bitmap)?;

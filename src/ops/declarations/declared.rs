@@ -80,6 +80,8 @@ const DECLARED: &[&[Operation]] = &[
     indexing::row_slices::OPERATIONS,
     scan::row_windows::OPERATIONS,
     scan::scans::OPERATIONS,
+    scan::linear_recurrence::OPERATIONS,
+    scan::ewm_mean::OPERATIONS,
     segment::segment_ids::OPERATIONS,
     elementwise::select::OPERATIONS,
     elementwise::select::OF_NUMBERS,

@@ -18,6 +18,7 @@ mod seed;
 mod segments;
 mod separator;
 mod sequence;
+mod smoothing;
 mod sort;
 mod states;
 
@@ -40,5 +41,6 @@ pub use segments::SegmentIds;
 pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sequence::{Context, MaxLength, starting_at};
+pub use smoothing::{Smoothing, com, half_life, span, unadjusted};
 pub use sort::{SortAxis, SortBy, SortKeys, descending};
 pub use states::{InitialStates, backwards};

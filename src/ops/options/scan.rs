@@ -3,7 +3,7 @@
 use crate::integer::Integer;
 use crate::setters::setters;
 
-/// Axis of a scan (`cumsum`, `cumprod`, `cummax`, `cummin`), with its direction. Converts from any integer.
+/// Axis of a scan (`cumsum`, `cumprod`, `cummax`, `cummin`, `linear_recurrence`), with its direction. Converts from any integer.
 ///
 /// Options that are known at run time only:
 ///

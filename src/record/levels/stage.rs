@@ -7,7 +7,7 @@ use crate::graph::node::{Node, RowDomain};
 use crate::graph::recorder::Recorder;
 use crate::graph::reducer::Reducer;
 use crate::record::by_key::{ByKey, reduce_rows};
-use crate::record::row_scan::{RowPlace, RowScan};
+use crate::record::row_scan::{RowPlace, RowScan, Terms};
 
 /// Assigns each input number to the result that it is reduced to.
 #[derive(Debug)]
@@ -36,18 +36,18 @@ impl Stage {
         }
     }
 
-    /// Scans `value` over the members of each result. `value` and the returned scan are expressions in the input
+    /// Scans `terms` over the members of each result. The terms and the returned scan are expressions in the input
     /// number.
-    pub(crate) fn scan(&self, rec: Recorder<'_>, value: Expr, scan: &RowScan) -> Result<Expr> {
+    pub(crate) fn scan(&self, rec: Recorder<'_>, terms: impl Into<Terms>, scan: &RowScan) -> Result<Expr> {
         match &self.members {
             Members::Rows(on) => {
                 let width = Expr::u32(self.inner.max(1));
                 let element = Expr::index().div(width.clone());
                 let row = on.rows.row_of(element.clone());
                 let at = RowPlace { row, at: element, number: Expr::index().rem(width) };
-                scan.record(rec, on.clone(), value, &at)
+                scan.record(rec, on.clone(), terms, &at)
             }
-            Members::Keys(keys) => keys.scan(rec, self.inner, &value, scan),
+            Members::Keys(keys) => keys.scan(rec, self.inner, terms, scan),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reductions, scans, orders and segments.
 
 use ragged::DType;
-use ragged::opt::{descending, exclusive, keep, reversed};
+use ragged::opt::{descending, exclusive, keep, reversed, span, unadjusted};
 
 use super::operands::{ids, indices, sorted_ids};
 use crate::table::table;
@@ -42,6 +42,13 @@ table! { reductions on [Tensor RaggedTensor] {
     cumsum DRLI |x, y| x.square()?.cumsum(exclusive(reversed(0)));
     cumprod DRLI |x, y| x.cumprod(1);
     cumprod DRLI |x, y| x.cumprod(reversed(exclusive(1)));
+    linear_recurrence DRLI |x, y| x.square()?.linear_recurrence(0.7, 0.5, 1);
+    linear_recurrence DRLI |x, y| x.square()?.linear_recurrence(0.7, 0.5, exclusive(reversed(0)));
+    linear_recurrence DRI |x, y| x.square()?.linear_recurrence(y, &x.reduce_sum(1)?, 1);
+    linear_recurrence DRI |x, y| y.linear_recurrence(x, &y.reduce_sum(1)?, reversed(1));
+    linear_recurrence DR |x, y| x.linear_recurrence(x, &x.reduce_max(1)?, exclusive(reversed(1)));
+    ewm_mean DRI |x, y| x.square()?.ewm_mean(0.3, 1);
+    ewm_mean DRI |x, y| x.square()?.ewm_mean(unadjusted(span(3.0)), 1);
     cummax DRLI |x, y| x.square()?.cummax(1);
     cummin DRLI |x, y| x.square()?.cummin(reversed(1));
     sort DRLI |x, y| x.square()?.sort(1);

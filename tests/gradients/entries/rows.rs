@@ -29,6 +29,8 @@ table! { of_rows on [Row] {
     log_softmax DRLI |x, y| x.square()?.log_softmax(-1);
     l2_normalize DRLI |x, y| x.exp()?.l2_normalize(-1, 1e-12);
     cumsum DRLI |x, y| x.square()?.cumsum(exclusive(0));
+    linear_recurrence DRLI |x, y| x.square()?.linear_recurrence(0.7, 0.5, reversed(0));
+    ewm_mean DRI |x, y| x.square()?.ewm_mean(0.3, 0);
     cumprod DRLI |x, y| x.cumprod(reversed(0));
     cummax DRLI |x, y| x.square()?.cummax(0);
     cummin DRLI |x, y| x.square()?.cummin(0);

@@ -54,6 +54,11 @@ pub const PROGRAMS: &[Program] = &[
     ("cumsum of rows", |i| one(i.x.cumsum(0))),
     ("cumsum of a vector", |i| one(i.segments.cumsum(exclusive(0)))),
     ("cumsum backwards", |i| one(i.x.cumsum(ScanAxis::from(1).exclusive(true).reversed(true)))),
+    ("linear_recurrence", |i| one(i.x.linear_recurrence(0.5f32, 0f32, 1))),
+    ("linear_recurrence of decays backwards", |i| {
+        one(i.x.linear_recurrence(&i.y, &i.x.reduce_max(1)?, reversed(1))?.reduce_sum(1))
+    }),
+    ("ewm_mean", |i| one(i.x.ewm_mean(0.5, 1))),
     ("cumprod", |i| one(i.x.cumprod(1))),
     ("cummax", |i| one(i.x.cummax(1))),
     ("cummin backwards", |i| one(i.x.cummin(reversed(1)))),

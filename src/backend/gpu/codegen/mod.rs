@@ -6,6 +6,7 @@
 
 mod accessors;
 mod accumulate;
+mod affine;
 mod arithmetic;
 mod convert;
 mod emit;
@@ -27,6 +28,7 @@ use std::fmt::Write;
 #[cfg(test)]
 pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
+pub(crate) use affine::AFFINE;
 pub(in crate::backend::gpu) use kernel_module::Kernel;
 pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
 pub(crate) use loops::{STORE, looped};

@@ -8,7 +8,7 @@ use super::harness::{Mode, gpu, source};
 use super::order::{self, floats, integers};
 use super::rows::{adversarial, distributions, splits};
 use crate::backend::cpu::row_scan::RowScan;
-use crate::backend::gpu::row_scan::grid;
+use crate::backend::gpu::row_scan::{PREFIXES, grid};
 
 /// A scan in WGSL, as the generator would define it, and in Rust.
 struct Scan<V> {
@@ -63,7 +63,8 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
                 "fn splits_at(i: u32) -> u32 {{ return load_splits(i); }}
                 fn load(i: u32, row: u32) -> Elem {{ return load_values(i); }}
                 fn identity() -> Elem {{ return {}; }}
-                fn combine(a: Elem, b: Elem) -> Elem {{ return {}; }}",
+                fn combine(a: Elem, b: Elem) -> Elem {{ return {}; }}
+                {PREFIXES}",
                 self.identity, self.combine
             ),
         )

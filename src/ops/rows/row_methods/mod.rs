@@ -10,6 +10,7 @@ mod parts;
 mod products;
 mod random;
 mod reshape;
+mod scans;
 mod search;
 mod shapes;
 mod text;
