@@ -313,7 +313,10 @@ macro_rules! native_functions {
         pub(crate) fn $unary_slice(f: MathFn, x: &[$float], out: &mut [$float]) {
             macro_rules! each {
                 ($program:expr) => {
-                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = $program(x))
+                    // `for_each` would be a function of its own, compiled without the instructions of the caller.
+                    for (out, &x) in out.iter_mut().zip(x) {
+                        *out = $program(x);
+                    }
                 };
             }
             assert_eq!(x.len(), out.len());
