@@ -308,12 +308,11 @@ macro_rules! native_functions {
             binary_program!(f, pointer, $float, { Div => std::ops::Div::div, Rem => std::ops::Rem::rem })
         }
 
-        /// Applies a unary function elementwise.
+        /// Applies a unary function elementwise: by a loop, since `for_each` is not compiled for AVX2 with its caller.
         #[inline(always)]
         pub(crate) fn $unary_slice(f: MathFn, x: &[$float], out: &mut [$float]) {
             macro_rules! each {
                 ($program:expr) => {
-                    // `for_each` would be a function of its own, compiled without the instructions of the caller.
                     for (out, &x) in out.iter_mut().zip(x) {
                         *out = $program(x);
                     }
