@@ -81,7 +81,7 @@ fn columns_of(step: &Prepared, e: &Expr) -> Option<ColumnTemplates> {
 
 /// Whether `n` positions are evaluated by ranges of columns.
 fn holds(columns: &ColumnTemplates, inputs: &Inputs, n: usize) -> bool {
-    n <= MOST_DIVIDED && n % columns.width == 0 && columns.hold(inputs, n / columns.width)
+    n <= MOST_DIVIDED && n.is_multiple_of(columns.width) && columns.hold(inputs, n / columns.width)
 }
 
 /// Fills `out`, which has whole elements only, with the values of an expression.

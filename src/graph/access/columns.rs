@@ -200,7 +200,8 @@ impl At {
             _ => {}
         }
         let is_modular = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
-        if !is_modular && !(self.is_bounded(a) && self.is_bounded(b)) {
+        let is_exact = is_modular || self.is_bounded(a) && self.is_bounded(b);
+        if !is_exact {
             return Unknown;
         }
         let (Position { per_element: p, offset: x }, Position { per_element: q, offset: y }) = (a, b) else {
