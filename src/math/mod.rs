@@ -308,12 +308,14 @@ macro_rules! native_functions {
             binary_program!(f, pointer, $float, { Div => std::ops::Div::div, Rem => std::ops::Rem::rem })
         }
 
-        /// Applies a unary function elementwise.
+        /// Applies a unary function elementwise: by a loop, since `for_each` is not compiled for AVX2 with its caller.
         #[inline(always)]
         pub(crate) fn $unary_slice(f: MathFn, x: &[$float], out: &mut [$float]) {
             macro_rules! each {
                 ($program:expr) => {
-                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = $program(x))
+                    for (out, &x) in out.iter_mut().zip(x) {
+                        *out = $program(x);
+                    }
                 };
             }
             assert_eq!(x.len(), out.len());

@@ -64,7 +64,8 @@ impl<'a> Block<'a> {
         Self::new(expr, positions.len(), u32::wrap(positions.into()))
     }
 
-    fn new(expr: &'a CompiledExpr<'a>, len: usize, index: Encoded<'a>) -> Self {
+    /// A block of `len` positions: those of `index`.
+    pub(super) fn new(expr: &'a CompiledExpr<'a>, len: usize, index: Encoded<'a>) -> Self {
         let readers = expr.readers().to_vec();
         Self { expr, len, index, memo: vec![None; expr.ops().len()], readers, stride: 1, enclosing: None }
     }

@@ -9,6 +9,7 @@ mod arithmetic;
 pub(crate) mod array;
 mod block_scan;
 mod call;
+mod column_blocks;
 pub mod compact;
 mod compiled_expr;
 mod compute;

@@ -5,24 +5,23 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::array::Array;
+use super::column_blocks::{ColumnExprs, ColumnTemplates, selected};
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::compute::CpuPrimitive;
-use super::encoding::{Encoded, by_size};
+use super::encoding::Encoded;
 use super::eval::Block;
 use super::matmul::operand;
 use super::packed_matrix::{self, Layout, Matrix, Multiplier, packed};
 use super::parallel;
-use super::template::{Prepared, Template};
+use super::template::Prepared;
 use super::work_items::RowStarts;
-use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::ExprKind;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, InPlan};
-use crate::graph::primitive::{ScanRows, StageValue};
+use crate::graph::primitive::{ScanRows, Stage, StageValue};
 
 /// Most rows of a block.
 const ROWS: usize = packed_matrix::VECTORS;
@@ -33,9 +32,16 @@ const BLOCKS_PER_CORE: usize = 4;
 impl CpuPrimitive for ScanRows<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let op = step.out.op();
-        let templates = inputs.step.of_primitive(|| templates(&inputs.step, self));
-        let Some(templates) = templates else {
-            return Err(Error::argument(op, "a step that reads other elements than its own"));
+        let made = inputs.step.of_primitive(|| templates(&inputs.step, self, true));
+        let elements = inputs.count(&self.on.nvals);
+        let general;
+        let templates = match made {
+            Some(made) if made.iter().all(|stage| stage.value.hold(inputs, elements)) => made,
+            _ => {
+                general = templates(&inputs.step, self, false);
+                let refused = || Error::argument(op, "a step that reads other elements than its own");
+                general.as_ref().ok_or_else(refused)?
+            }
         };
         let starts = RowStarts::new(inputs, &self.on.rows);
         let (nrows, size) = (inputs.count(&self.on.nrows), self.initial.dtype().size());
@@ -89,33 +95,24 @@ fn rows_of<'o>(starts: RowStarts<'_>, nrows: usize, bytes: usize, mut out: &'o m
     rows
 }
 
-/// The columns of a register that a stage reads, as an operation of its template.
-struct Given {
-    register: usize,
-    /// The columns; none if they are all columns, in order.
-    columns: Option<Vec<u32>>,
-}
-
 /// A stage, compiled once for all runs.
 struct StageTemplate {
     /// The register whose numbers these are, if nothing is computed.
     same_as: Option<usize>,
-    template: Arc<Template>,
-    given: Vec<Given>,
-    /// Numbers of each element: of the register, or of the vector of a product.
-    width: usize,
-    dtype: DType,
+    /// The numbers of the register, or of the vector of a product.
+    value: ColumnTemplates,
 }
 
 impl StageTemplate {
     fn in_run<'a>(&'a self, inputs: &'a Inputs) -> CompiledStage<'a> {
-        CompiledStage { of: self, expr: CompiledExpr::of_template(inputs, self.template.clone()) }
+        CompiledStage { of: self, value: self.value.in_run(inputs) }
     }
 }
 
-/// The templates of all stages; `None` if one reads other elements than its own.
-fn templates(step: &Prepared, scan: &ScanRows<InPlan>) -> Option<Vec<StageTemplate>> {
-    let of_stage = |stage: &crate::graph::primitive::Stage<InPlan>| {
+/// The templates of all stages; `None` if one reads other elements than its own. Templates that are
+/// divided hold for some runs only.
+fn templates(step: &Prepared, scan: &ScanRows<InPlan>, is_divided: bool) -> Option<Vec<StageTemplate>> {
+    let of_stage = |stage: &Stage<InPlan>| {
         let (e, width): (&Expr, u32) = match &stage.value {
             StageValue::Map(value) => (value, stage.width),
             StageValue::Product { left, terms, .. } => (left, *terms),
@@ -126,64 +123,28 @@ fn templates(step: &Prepared, scan: &ScanRows<InPlan>) -> Option<Vec<StageTempla
             }
             _ => None,
         };
-        let mut read: Vec<Expr> = Vec::new();
-        let mut given = Vec::new();
-        for (e, columns) in e.register_reads(width, |register| scan.width(register.number))? {
-            let ExprKind::Register(register, _) = e.kind() else { return None };
-            let is_whole = columns.iter().copied().eq(0..scan.width(register.number));
-            given.push(Given { register: register.number as usize, columns: (!is_whole).then_some(columns) });
-            read.push(e);
-        }
-        let template = Arc::new(Template::new(step, &read, &[e]));
-        Some(StageTemplate { same_as, template, given, width: width as usize, dtype: e.dtype() })
+        let value = ColumnTemplates::new(step, e, (width, is_divided), |register| scan.width(register))?;
+        Some(StageTemplate { same_as, value })
     };
     scan.stages.iter().map(of_stage).collect()
 }
 
 struct CompiledStage<'a> {
     of: &'a StageTemplate,
-    expr: CompiledExpr<'a>,
+    value: ColumnExprs<'a>,
 }
 
 impl CompiledStage<'_> {
     /// The numbers of the elements, from the registers of the same elements.
     fn values(&self, elements: &[u32], registers: &[Encoded<'static>]) -> Encoded<'static> {
-        let StageTemplate { same_as, given, width, dtype, .. } = self.of;
-        let numbers = elements.len() * width;
-        if let Some(register) = same_as {
-            return registers[*register].slice(0..numbers);
+        let StageTemplate { same_as, value } = self.of;
+        match same_as {
+            Some(register) => registers[*register].clone(),
+            None => Encoded::filled(value.dtype, elements.len() * value.width, |out| {
+                self.value.store(elements, registers, out);
+            }),
         }
-        let starts = elements.iter().map(|&element| element.wrapping_mul(*width as u32)).collect();
-        let mut block = Block::sequences(&self.expr, starts, *width as u32);
-        for (id, given) in given.iter().enumerate() {
-            let register = &registers[given.register];
-            let values = match &given.columns {
-                None => register.slice(0..numbers),
-                Some(columns) => selected(register, columns, elements.len()),
-            };
-            block.memoize(id, values);
-        }
-        Encoded::filled(*dtype, numbers, |out| {
-            block.store(*dtype, out);
-        })
     }
-}
-
-/// These columns of the first `n` elements of a register.
-fn selected(register: &Encoded<'static>, columns: &[u32], n: usize) -> Encoded<'static> {
-    let Encoded::Dense(dtype, bytes) = register else { return register.clone() };
-    Encoded::filled(*dtype, n * columns.len(), |out| {
-        by_size!(dtype.size(), W => {
-            let (from, out): (&[W], &mut [W]) = (bytemuck::cast_slice(bytes), bytemuck::cast_slice_mut(out));
-            // All registers of a block have as many elements.
-            let width = from.len() / n.max(1);
-            for (out, from) in out.chunks_exact_mut(columns.len()).zip(from.chunks_exact(width)) {
-                for (out, &column) in out.iter_mut().zip(columns) {
-                    *out = from[column as usize];
-                }
-            }
-        });
-    })
 }
 
 struct Loop<'a> {

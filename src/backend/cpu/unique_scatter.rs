@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::compute::CpuPrimitive;
+use super::encoding::{Dense, Encoded, Value};
 use super::eval::Block;
 use super::parallel;
 use crate::error::Result;
@@ -21,22 +22,43 @@ impl CpuPrimitive for UniqueScatter<InPlan> {
         if self.base.is_none() {
             outputs[0].zero_rest(0);
         }
-        let words = outputs[0].atomic_words();
+        let to = Output { words: outputs[0].atomic_words(), len, size: dtype.size(), is_set: self.base.is_some() };
         let (at, value) = (CompiledExpr::new(inputs, &self.at), CompiledExpr::new(inputs, &self.value));
         let written: Vec<AtomicU32> = if cfg!(debug_assertions) { zeros(len.div_ceil(32)) } else { Vec::new() };
-        parallel::for_each_index(n.div_ceil(BLOCK), &|k| {
-            let (start, n) = (k * BLOCK, BLOCK.min(n - k * BLOCK));
-            let at = Block::consecutive(&at, start as u32, n).eval_as::<u32>();
-            let mut values = vec![0; n * dtype.size()];
-            Block::consecutive(&value, start as u32, n).store(dtype, &mut values);
-            for (at, value) in at.iter().map(|&at| at as usize).zip(values.chunks_exact(dtype.size())) {
-                if at < len {
-                    if cfg!(debug_assertions)
-                        && written[at / 32].fetch_or(1 << (at % 32), Ordering::Relaxed) >> (at % 32) & 1 == 1
-                    {
+        let write = |at: u32, values: &[u8]| {
+            if cfg!(debug_assertions) {
+                for at in (at as usize..len).take(values.len() / to.size) {
+                    if written[at / 32].fetch_or(1 << (at % 32), Ordering::Relaxed) >> (at % 32) & 1 == 1 {
                         inputs.written_twice.fetch_min(at as u32, Ordering::Relaxed);
                     }
-                    store(words, at, value, self.base.is_some());
+                }
+            }
+            to.store(at, values);
+        };
+        parallel::for_each_index(n.div_ceil(BLOCK), &|k| {
+            let (start, n) = (k * BLOCK, BLOCK.min(n - k * BLOCK));
+            let at = Block::consecutive(&at, start as u32, n).root();
+            let values = Dense::filled(n * dtype.size(), |values| {
+                Block::consecutive(&value, start as u32, n).store(dtype, values);
+            });
+            match &at {
+                // Consecutive elements, such as rows of a table.
+                Encoded::Segments(ends, 1, first) => {
+                    let (first, mut start) = (u32::expanded(ends.len(), first), 0);
+                    for (&at, &end) in first.iter().zip(&ends[..]) {
+                        let end = end as usize * to.size;
+                        let values = &values[std::mem::replace(&mut start, end)..end];
+                        // Indices are modulo 2^32.
+                        let most = ((1u64 << 32) - u64::from(at)).saturating_mul(to.size as u64);
+                        let (before, wrapped) = values.split_at(values.len().min(most as usize));
+                        write(at, before);
+                        write(0, wrapped);
+                    }
+                }
+                at => {
+                    for (&at, value) in u32::expanded(n, at).iter().zip(values.chunks_exact(to.size)) {
+                        write(at, value);
+                    }
                 }
             }
         });
@@ -48,23 +70,51 @@ fn zeros(n: usize) -> Vec<AtomicU32> {
     std::iter::repeat_with(|| AtomicU32::new(0)).take(n).collect()
 }
 
-/// Stores the bytes of element `at`, which were 0 unless the array `is_set`. Elements of less than a word share words with
-/// others.
-fn store(words: &[AtomicU32], at: usize, value: &[u8], is_set: bool) {
-    let (parts, rest) = value.as_chunks::<4>();
-    let first = at * value.len();
-    for (part, word) in parts.iter().zip(&words[first / 4..]) {
-        word.store(u32::from_ne_bytes(*part), Ordering::Relaxed);
-    }
-    if !rest.is_empty() {
-        let mut part = [0; 4];
-        part[first % 4..][..rest.len()].copy_from_slice(rest);
-        if is_set {
-            let mut others = [u8::MAX; 4];
-            others[first % 4..][..rest.len()].fill(0);
-            words[first / 4].fetch_and(u32::from_ne_bytes(others), Ordering::Relaxed);
+/// Where values are written to.
+struct Output<'o> {
+    words: &'o [AtomicU32],
+    /// Number of elements.
+    len: usize,
+    /// Bytes per element.
+    size: usize,
+    /// Whether the elements may have other bytes than 0.
+    is_set: bool,
+}
+
+impl Output<'_> {
+    /// Stores the bytes of elements from element `at` on, without those beyond the last.
+    fn store(&self, at: u32, values: &[u8]) {
+        let at = at as usize;
+        let values = &values[..values.len().min(self.len.saturating_sub(at) * self.size)];
+        if self.size >= size_of::<u32>() {
+            self.store_words(at * self.size / size_of::<u32>(), values);
+        } else {
+            for (at, value) in (at..).zip(values.chunks_exact(self.size)) {
+                self.store_part(at * self.size, value);
+            }
         }
-        words[first / 4].fetch_or(u32::from_ne_bytes(part), Ordering::Relaxed);
+    }
+
+    fn store_words(&self, first: usize, values: &[u8]) {
+        let (parts, _) = values.as_chunks::<4>();
+        let words = self.words.get(first..).unwrap_or_default();
+        for (part, word) in parts.iter().zip(words) {
+            word.store(u32::from_ne_bytes(*part), Ordering::Relaxed);
+        }
+    }
+
+    /// Stores bytes of one word, which other elements may share.
+    fn store_part(&self, first: usize, value: &[u8]) {
+        let word = &self.words[first / 4];
+        let bytes = first % 4..first % 4 + value.len();
+        let mut part = [0; 4];
+        part[bytes.clone()].copy_from_slice(value);
+        if self.is_set {
+            let mut others = [u8::MAX; 4];
+            others[bytes].fill(0);
+            word.fetch_and(u32::from_ne_bytes(others), Ordering::Relaxed);
+        }
+        word.fetch_or(u32::from_ne_bytes(part), Ordering::Relaxed);
     }
 }
 
@@ -114,6 +164,26 @@ mod tests {
                 }
                 assert!(scattered(dtype, &at, &bytes, len as u32) == want, "{n} values of {dtype}");
             }
+        }
+    }
+
+    /// Rows of a table, the last of which is cut off, in descending order.
+    #[test]
+    fn rows_are_written_as_runs() {
+        for (dtype, width) in [(DType::U8, 3), (DType::U16, 5), (DType::F32, 7), (DType::I64, 2)] {
+            let (rows, size) = (3000u32, dtype.size());
+            let bytes: Vec<u8> = (0..rows as usize * width * size).map(|k| (k % 251) as u8).collect();
+            let row = |at: Expr| Expr::u32(rows - 1).sub(at.div(Expr::u32(width as u32)));
+            let index = |at: Expr| {
+                let column = at.clone().rem(Expr::u32(width as u32));
+                row(at).mul(Expr::u32(width as u32)).add(column)
+            };
+            let positions: Vec<u32> = (0..rows * width as u32).collect();
+            let len = rows as usize * width - 1;
+            let found = read(dtype, &positions, &bytes, len as u32, |_| index(Expr::index())).expect("reads");
+            let mut want: Vec<u8> = bytes.chunks_exact(width * size).rev().flatten().copied().collect();
+            want.truncate(len * size);
+            assert!(found == want, "{dtype}");
         }
     }
 

@@ -15,7 +15,7 @@ type RegisterReads<R> = Vec<(Expr<R>, Vec<u32>)>;
 
 /// What an expression is at one column.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Value {
+pub(super) enum Value {
     /// `per_element * e + offset`, a u32 that does not wrap.
     Position {
         per_element: i64,
@@ -37,7 +37,7 @@ impl<R: Handles> Expr<R> {
         for column in 0..own {
             let mut of_later = DigestMap::default();
             for is_first in [false, true] {
-                let at = At { own: own.into(), column: column.into(), is_first };
+                let at = At { own: own.into(), column: column.into(), is_first, most: i64::MAX, is_within: false };
                 for (read, is_certain) in at.reads(self) {
                     let ExprKind::Register(register, index) = read.kind() else { continue };
                     let width = i64::from(of(*register));
@@ -73,14 +73,61 @@ impl<R: Handles> Expr<R> {
 
 /// A column of an element.
 #[derive(Debug, Clone, Copy)]
-struct At {
+pub(super) struct At {
     own: i64,
     column: i64,
     /// Whether the element is the first one, or any other.
     is_first: bool,
+    /// Greatest numbers per element and offsets of positions that are assumed not to wrap, of elements that are not the
+    /// first. Sums and products of others are right modulo 2^32.
+    most: i64,
+    /// Whether the sizes that elements are compared with are numbers of elements: see [`element_bound`].
+    is_within: bool,
 }
 
+/// The size that the number of an element is compared with, if the expression is `position / own < size`.
+pub(super) fn element_bound<R: Handles>(e: &Expr<R>, own: i64) -> Option<&R::Size> {
+    let ExprKind::Binary(BinaryOp::Lt, element, size) = e.kind() else { return None };
+    let ExprKind::Binary(BinaryOp::IndexDiv, position, by) = element.kind() else { return None };
+    match size.kind() {
+        ExprKind::Size(size) if position.has_index() && by.as_u32().map(i64::from) == Some(own) => Some(size),
+        _ => None,
+    }
+}
+
+/// Most elements of `own` columns, so that the quotients of positions that wrap are no element.
+pub(super) fn most_elements(own: i64) -> i64 {
+    (1 << 32) / own.max(1) - MOST_OFFSET
+}
+
+/// Greatest offset of a position that is assumed not to wrap, in elements.
+const MOST_OFFSET: i64 = 4;
+
 impl At {
+    /// The column of an element among those whose own positions are below `2^32 - 4 * own`.
+    pub(super) fn bounded(own: i64, column: i64, is_first: bool) -> Self {
+        Self { own, column, is_first, most: own, is_within: true }
+    }
+
+    /// Whether the number of an element is below the number of elements.
+    fn is_element(self, value: Value) -> Value {
+        match value {
+            Value::Position { per_element: 0 | 1, offset: 0 } => Value::Flag(true),
+            Value::Position { offset, .. } if self.is_first && offset >= most_elements(self.own) => Value::Flag(false),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Whether a position is known not to wrap in any element.
+    fn is_bounded(self, value: Value) -> bool {
+        match value {
+            Value::Position { per_element, offset } if !self.is_first && per_element > 0 => {
+                per_element <= self.most && offset <= self.most.saturating_mul(MOST_OFFSET)
+            }
+            _ => true,
+        }
+    }
+
     /// The registers that are read, and whether they are under no condition that is unknown.
     fn reads<R: Handles>(self, e: &Expr<R>) -> Vec<(Expr<R>, bool)> {
         let (mut out, mut seen, mut values) =
@@ -107,7 +154,7 @@ impl At {
     }
 
     /// The value of an expression at the column.
-    fn value<R: Handles>(self, e: &Expr<R>, known: &mut DigestMap<Value>) -> Value {
+    pub(super) fn value<R: Handles>(self, e: &Expr<R>, known: &mut DigestMap<Value>) -> Value {
         if let Some(&known) = known.get(&e.digest()) {
             return known;
         }
@@ -121,6 +168,9 @@ impl At {
                 Value::Flag(flag) => Value::Flag(!flag),
                 _ => Value::Unknown,
             },
+            ExprKind::Binary(_, a, _) if self.is_within && element_bound(e, self.own).is_some() => {
+                self.is_element(self.value(a, known))
+            }
             ExprKind::Binary(op, a, b) => {
                 let (a, b) = (self.value(a, known), self.value(b, known));
                 self.binary(*op, a, b)
@@ -148,6 +198,11 @@ impl At {
             (BinaryOp::And, Flag(true), Flag(true)) => return Flag(true),
             (BinaryOp::Or, Flag(false), Flag(false)) => return Flag(false),
             _ => {}
+        }
+        let is_modular = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
+        let is_exact = is_modular || self.is_bounded(a) && self.is_bounded(b);
+        if !is_exact {
+            return Unknown;
         }
         let (Position { per_element: p, offset: x }, Position { per_element: q, offset: y }) = (a, b) else {
             return Unknown;

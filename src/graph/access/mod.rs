@@ -8,6 +8,7 @@
 //!
 //! A kernel that reads without bounds checks keeps its own proof over the index expression.
 
+mod column_ranges;
 mod columns;
 mod digit;
 mod element;
@@ -19,6 +20,7 @@ mod structure;
 mod tests;
 mod uniform;
 
+pub(crate) use column_ranges::{ColumnRange, ColumnRanges, LinearPosition};
 pub(crate) use digit::{Counter, Digit, Radix};
 pub(in crate::graph) use structure::Structure;
 pub(crate) use uniform::{Uniform, UniformDigit, UniformValue};
