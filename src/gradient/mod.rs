@@ -22,6 +22,7 @@ mod preimage;
 mod primitive;
 mod product;
 mod recurrence;
+mod repetition;
 mod reverse;
 mod rows;
 mod rows_gradient;
