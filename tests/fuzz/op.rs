@@ -3,7 +3,7 @@
 use ragged::{DType, Result, Tensor};
 
 use crate::random::Random;
-use crate::{elementwise, indexing, masks, ordering, products, recurrences, reductions, rows, shapes, strings};
+use crate::{elementwise, indexing, masks, ordering, products, reductions, rows, shapes, strings};
 
 /// The function of a step, on two tensors of the pool.
 type Run = dyn Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync;
@@ -46,7 +46,7 @@ type Family = fn(&mut Random, &Subject) -> Op;
 /// The families for strings and for numbers, listed by frequency.
 const OF_STRINGS: [Family; 7] =
     [strings::pick, strings::pick, indexing::pick, indexing::pick, masks::pick, shapes::pick, shapes::pick];
-const OF_NUMBERS: [Family; 13] = [
+const OF_NUMBERS: [Family; 12] = [
     elementwise::pick,
     elementwise::pick,
     indexing::pick,
@@ -55,7 +55,6 @@ const OF_NUMBERS: [Family; 13] = [
     ordering::pick,
     ordering::pick,
     products::pick,
-    recurrences::pick,
     reductions::pick,
     reductions::pick,
     rows::pick,

@@ -4,7 +4,6 @@ use ragged::opt::InitialStates;
 use ragged::{DType, Device, HostTensor, HostValues, Result, Row, ScannedRows, Tensor, s};
 
 use crate::common::outcome::same_bits;
-use crate::op::{Op, Subject, op};
 use crate::random::Random;
 
 /// An operation of a step on two values.
@@ -75,16 +74,6 @@ impl Recurrence {
             let output = next.iter().skip(1).try_fold(next[0].clone(), |sum, state| sum.add(state))?;
             Ok((next, vec![output]))
         })
-    }
-}
-
-pub fn pick(random: &mut Random, _: &Subject) -> Op {
-    let recurrence = Recurrence::random(random);
-    match random.once_in(2) {
-        true => op(recurrence.name(), move |x, _| recurrence.outputs(x)),
-        false => {
-            op(format!("states of {}", recurrence.name()), move |x, _| Ok(recurrence.scanned(x)?.states.swap_remove(0)))
-        }
     }
 }
 

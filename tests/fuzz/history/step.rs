@@ -177,20 +177,6 @@ const ROWS: &[Step] = &[
         let flat = x.flat_values()?;
         Ok(flat.group_by_key([&flat.cast(DType::Bool)?, &flat, &flat.reverse(0)?])?.1)
     }),
-    step("updated rows", |x, _| {
-        let sums = x.reduce_sum(1)?.flat_values()?;
-        let at = sums.greater(2)?.where_indices()?.reshape([-1])?;
-        sums.update_rows(&at, &sums.gather(&at)?.add(1)?)
-    }),
-    step("last states and running values", |x, _| {
-        let x = x.cast(DType::I32)?;
-        let start = x.flat_values()?.reshape([-1])?.slice(s![..0])?.reduce_sum(keep(0))?;
-        let out = x.scan_rows([&start], |states, x| {
-            let state = states[0].multiply(3)?.add(x)?;
-            Ok((vec![state.clone()], vec![state.minimum(100)?]))
-        })?;
-        out.outputs[0].multiply(&out.states[0].expand_dims(-1)?)
-    }),
     step("set_union with its reverse", |x, _| x.set_union(&x.reverse(1)?)),
     step("of each row what is not zero", |x, _| x.map_rows(|r| r.boolean_mask(&r.cast(DType::Bool)?))),
     step("ranges", |x, _| x.row_lengths(1)?.range()),
