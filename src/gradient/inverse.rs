@@ -6,7 +6,7 @@ use super::place::{Place, of_block};
 use super::preimage::{Piece, Preimage};
 use super::repetition::{Repetition, repeats_of};
 use super::rows_ref::size_of;
-use super::sized::SizedRows;
+use super::sized_rows::SizedRows;
 use super::strided::with_gaps;
 use crate::error::Result;
 use crate::graph::access::{Access, Digit, Inner, Radix, RowsRef, Step};

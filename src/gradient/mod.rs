@@ -30,6 +30,7 @@ mod rows_ref;
 mod scalar;
 mod scan;
 mod sized;
+mod sized_rows;
 mod strided;
 #[cfg(test)]
 mod tests;
