@@ -11,7 +11,7 @@ use super::scalar::zero;
 use super::unique_rows::UniqueRows;
 use super::{inverse, sized, strided};
 use crate::error::Result;
-use crate::graph::access::{Access, Inner};
+use crate::graph::access::{Access, Inner, RowsRef};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -69,6 +69,7 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
     let condition = match &access {
         Access::Choice(condition, _) => Some(condition.clone()),
         Access::Gathered { .. } => condition_of(index),
+        Access::Place { own, row, inner, .. } => condition_of_rows(row, own, inner.own),
         _ => None,
     };
     if let Some(condition) = &condition {
@@ -138,6 +139,17 @@ fn condition_of(index: &Expr) -> Option<Expr> {
         }
     }
     None
+}
+
+/// The condition of a choice between rows that follow from the own row by arithmetic. Rows that are data are summed by
+/// key as one.
+fn condition_of_rows(row: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
+    let is_arithmetic = |row: Expr| {
+        let row = inverse::of_own_rows(&row, own, width);
+        row.is_some_and(|row| !matches!(row.in_program().access(), Access::Gathered { .. }))
+    };
+    let condition = condition_of(row)?;
+    [true, false].map(|holds| chosen(row, &condition, holds)).into_iter().all(is_arithmetic).then_some(condition)
 }
 
 /// The index where the condition holds, or where it does not.

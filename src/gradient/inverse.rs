@@ -4,10 +4,12 @@ use super::given::Given;
 use super::keyed_rows;
 use super::place::{Place, of_block};
 use super::preimage::{Piece, Preimage};
+use super::repetition::{Repetition, repeats_of};
 use super::rows_ref::size_of;
+use super::sized_rows::SizedRows;
 use super::strided::with_gaps;
 use crate::error::Result;
-use crate::graph::access::{Access, RowsRef, Step};
+use crate::graph::access::{Access, Digit, Inner, Radix, RowsRef, Step};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -16,7 +18,6 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
-use crate::shape::RowPartition;
 
 /// The cotangents of elements, of as many numbers as the own elements have. `None` if no arithmetic leads back.
 pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Result<Option<Expr>> {
@@ -81,18 +82,22 @@ struct Nested {
     of: RowsRef,
     base: Expr,
     step: i64,
+    /// Numbers of each own element, of which number `k` reads the `k`-th place from that of the element.
+    numbers: u32,
     nrows: Extent,
 }
 
 impl Nested {
     fn reader(&self, element: &Expr, term: &Expr) -> (Expr, Expr) {
+        let numbers = Expr::u32(self.numbers);
+        let (term, number) = (term.clone().div(numbers.clone()), term.clone().rem(numbers.clone()));
         let read = self.of.row_of(element.clone());
-        let (row, is_read) = self.readers.reader(&read, term, &self.nrows);
-        let base = self.base.at(&self.own.start(row.clone()));
-        let offset = element.clone().sub(self.of.start(read)).sub(base);
+        let (row, is_read) = self.readers.reader(&read, &term, &self.nrows);
+        let base = self.base.at(&self.own.start(row.clone()).mul(numbers.clone()));
+        let offset = element.clone().sub(self.of.start(read)).sub(base).sub(number.clone());
         let (k, is_step) = steps(offset, self.step);
         let is_read = is_read.and(is_step).and(k.clone().lt(self.own.length(row.clone())));
-        (self.own.within(row, k), is_read)
+        (self.own.within(row, k).mul(numbers).add(number), is_read)
     }
 }
 
@@ -155,32 +160,35 @@ impl Reader {
         if let Some(readers) = readers(&row, &access, nrows) {
             return Self::Some(Box::new(readers));
         }
-        match Self::within(rec, &access, nrows) {
+        match Self::within(rec, &row, &access, nrows) {
             Some(nested) => Self::Within(Box::new(nested)),
             None => Self::Any(row),
         }
     }
 
     /// The readers of each row, where the rows that are read are at places in rows.
-    fn within(rec: Recorder<'_>, access: &Access, count: &Extent) -> Option<Nested> {
-        let Access::Place { own, of, row, base, step: Step::Along(step), inner } = access else { return None };
-        if *step == 0 || u32::try_from(step.unsigned_abs()).is_err() || inner.own != 1 || inner.width != 1 {
+    fn within(rec: Recorder<'_>, row: &Expr, access: &Access, count: &Extent) -> Option<Nested> {
+        let Access::Place { own, of, row, base, step: Step::Along(step), inner } = access else {
+            let SizedRows { own, of, row: _ } = SizedRows::of(&row.uniform())?;
+            let (base, nrows) = (Expr::u32(0), own.nrows(count)?);
+            return Some(Nested { readers: Self::Same, own, of, base, step: 1, numbers: 1, nrows });
+        };
+        let numbers = consecutive(inner)?;
+        if *step == 0 || u32::try_from(step.unsigned_abs()).is_err() {
             return None;
         }
-        let nrows = own.nrows(count)?;
-        let readers = if own.is_own_row(row, 1) {
+        let nrows = own.nrows(&count.part(numbers))?;
+        let readers = if own.is_own_row(row, numbers) {
             Self::Same
         } else {
-            let row = match own {
-                RowsRef::Splits(splits) => of_own_row(row, splits, 1)?,
-                RowsRef::Uniform(length) => of_block(row, &size_of(length)?)?,
-            };
+            let row = of_own_rows(row, own, numbers)?;
             match Self::of_row(rec, row.in_program(), &nrows) {
                 Self::Any(_) => return None,
                 readers => readers,
             }
         };
-        Some(Nested { readers, own: own.clone(), of: of.clone(), base: base.clone(), step: *step, nrows })
+        let (own, of, base) = (own.clone(), of.clone(), base.clone());
+        Some(Nested { readers, own, of, base, step: *step, numbers, nrows })
     }
 
     /// The own row that reads that row, of those the `term`-th one, and whether there is one.
@@ -206,7 +214,7 @@ impl Reader {
     fn terms(&self) -> Size {
         match self {
             Self::Some(readers) => readers.terms(),
-            Self::Within(nested) => nested.readers.terms(),
+            Self::Within(nested) => nested.readers.terms().mul(nested.numbers),
             _ => Size::from(1),
         }
     }
@@ -219,7 +227,9 @@ impl<'a> Own<'a> {
         let reader = if place.of_own.is_none() && place.own.is_own_row(place.row, width) {
             Reader::Same
         } else {
-            let Some(row) = place.of_own.clone().or_else(|| row_read(place, width)) else { return Ok(None) };
+            let Some(row) = place.of_own.clone().or_else(|| of_own_rows(place.row, place.own, width)) else {
+                return Ok(None);
+            };
             let row = row.in_program();
             Reader::of_row(rec, row, &nrows)
         };
@@ -236,63 +246,27 @@ impl<'a> Own<'a> {
 
     /// The sums of the positions that read each element of the row of the same number.
     fn folded(&self, given: &Given<'_>, place: &Place<'_>, elements: &Extent) -> Result<Expr> {
-        let (of, width) = (place.of, Expr::u32(place.inner.own));
-        let element = Expr::index();
-        let row = of.row_of(element.clone());
-        let offset = element.sub(of.start(row.clone()));
-        let is_read = row.clone().lt(self.nrows.expr());
-        let length = self.rows.length(row.clone());
-        let (first, read) = match place.step {
-            // Each element is read once per repetition of its row, of which the last one may not be whole.
-            Step::Cyclic => {
-                let parts = |row: &Expr| {
-                    let cycle = of.length(row.clone()).max(Expr::u32(1));
-                    let length = self.rows.length(row.clone());
-                    (cycle.clone(), length.clone().div(cycle.clone()), length.rem(cycle))
-                };
-                let (_, whole, rest) = parts(&row);
-                let first = offset.clone().mul(whole).add(offset.min(rest));
-                let at = Expr::index().div(width.clone());
-                let row = self.rows.row_of(at.clone());
-                let term = at.sub(self.rows.start(row.clone()));
-                let (cycle, whole, rest) = parts(&row);
-                // Elements of the last repetition have one term more.
-                let more = whole.clone().add(Expr::u32(1));
-                let longer = rest.clone().mul(more.clone());
-                let is_longer = term.clone().lt(longer.clone());
-                let beyond = term.clone().sub(longer);
-                let of_cycle = |term: Expr, by: Expr, from: Expr| {
-                    term.clone().rem(by.clone()).mul(cycle.clone()).add(from).add(term.div(by))
-                };
-                let k = is_longer
-                    .select(of_cycle(term, more, Expr::u32(0)), of_cycle(beyond, whole.max(Expr::u32(1)), rest));
-                (first, Some(self.rows.within(row, k).mul(width.clone()).add(Expr::index().rem(width))))
-            }
-            // Each element is read by consecutive positions.
-            Step::Each(repeats) => {
-                let repeats = Expr::u32(u32::try_from(repeats).unwrap_or(u32::MAX));
-                (offset.min(length.clone()).mul(repeats).min(length), None)
-            }
-            Step::Along(_) => (offset, None),
-        };
-        let first = is_read.select(self.rows.start(row).add(first), self.count.expr());
-        let start = RowPartition::ending_at(first, elements, &self.count);
-        let splits = self.rec.splits(elements, &start, &[])?;
-        let rows = Rows::Splits(splits);
+        let (rec, width) = (self.rec, Expr::u32(place.inner.own));
+        let repetition = Repetition { own: self.rows, of: place.of, step: place.step, nrows: &self.nrows };
+        let rows = Rows::Splits(repetition.readers(rec, elements, &self.count)?);
         let on = RowDomain { rows, nrows: elements.clone(), nvals: self.count.clone(), inner: place.inner.own };
-        let value = read.map_or_else(|| given.ct.clone(), |read| given.ct.at(&read));
+        let at = Expr::index();
+        let position = repetition.position(at.clone().div(width.clone())).mul(width.clone()).add(at.rem(width));
+        let value = if place.step == Step::Cyclic { given.ct.at(&position) } else { given.ct.clone() };
         given.sum(on, value)
     }
 
     /// As [`adjoint`], by way of rows that have an element for each that their own row reads.
     fn folded_first(&self, given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Result<Option<Expr>> {
         let (rec, width) = (self.rec, place.inner.own);
-        let Some(row) = place.of_own.clone().or_else(|| row_read(place, width)) else { return Ok(None) };
+        let Some(row) = place.of_own.clone().or_else(|| of_own_rows(place.row, place.own, width)) else {
+            return Ok(None);
+        };
         let own = self.rows.length(Expr::index());
         let length = match place.step {
             Step::Each(repeats) => {
-                let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
-                own.clone().add(Expr::u32(repeats.saturating_sub(1))).div(Expr::u32(repeats)).min(own)
+                let repeats = repeats_of(repeats);
+                own.clone().add(repeats.clone().sub(Expr::u32(1))).div(repeats).min(own)
             }
             _ => own.min(place.of.length(row)),
         };
@@ -303,7 +277,7 @@ impl<'a> Own<'a> {
         let first = Place { of: &between, ..place.clone() };
         let ct = self.folded(given, &first, rows.nvals_extent())?;
         let ct = Expr::load(&rec.map(count.clone(), ct, &[]), Expr::index());
-        let of_own = place.of_own.clone().or_else(|| row_read(place, width));
+        let of_own = place.of_own.clone().or_else(|| of_own_rows(place.row, place.own, width));
         let then = Place { own: &between, of_own, step: Step::Along(1), ..place.clone() };
         adjoint(&Given { ct, count, ..given.clone() }, &then, to)
     }
@@ -322,6 +296,16 @@ fn readers(row: &Expr, access: &Access, nrows: &Extent) -> Option<Preimage> {
     };
     let readers = Preimage::new(&base, with_gaps(pieces, nrows)?, nrows)?;
     Some(readers).filter(|readers| !readers.terms().contains_count())
+}
+
+/// The numbers of an own element, if number `k` reads the `k`-th element from one on.
+fn consecutive(inner: &Inner) -> Option<u32> {
+    let is_consecutive = match &inner.digits[..] {
+        [] => inner.own == 1,
+        [(1, digit)] => *digit == Digit { modulus: Some(Radix::known(inner.own.into())), ..Digit::POSITION },
+        _ => false,
+    };
+    (inner.width == 1 && is_consecutive).then_some(inner.own)
 }
 
 /// Whether the elements are a permutation of the rows.
@@ -352,13 +336,13 @@ pub(super) fn of_own_row(e: &Expr, splits: &Node, width: u32) -> Option<Expr> {
     go(e, splits, width, &mut DigestMap::default())
 }
 
-/// The row that is read, as an expression in the own row.
-fn row_read(place: &Place<'_>, width: u32) -> Option<Expr> {
-    match place.own {
-        RowsRef::Splits(splits) => of_own_row(place.row, splits, width),
+/// The value as an expression in the own row. `None` if it depends on the position otherwise.
+pub(super) fn of_own_rows(value: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
+    match own {
+        RowsRef::Splits(splits) => of_own_row(value, splits, width),
         RowsRef::Uniform(length) => match length.as_known() {
-            Some(length) => place.row.of_element(u32::try_from(length.checked_mul(width.into())?).ok()?),
-            None => of_block(place.row, &size_of(length)?.mul(width)),
+            Some(length) => value.of_element(u32::try_from(length.checked_mul(width.into())?).ok()?),
+            None => of_block(value, &size_of(length)?.mul(width)),
         },
     }
 }

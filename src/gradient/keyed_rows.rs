@@ -1,12 +1,15 @@
-//! Adjoints of rows that are gathered whole: the rows are sorted by the row that each reads, not their elements.
+//! Adjoints of rows that are gathered whole: the rows are put in the order of the row that each reads, not their
+//! elements. That order follows from the rows of rows for repetitions, else from a sort.
 
 use super::given::Given;
 use super::place::Place;
+use super::repetition::Repetition;
 use crate::error::Result;
-use crate::graph::access::{RowsRef, Step};
+use crate::graph::access::{Access, RowsRef, Step};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Recipe, RowDomain, Rows};
+use crate::graph::recorder::Recorder;
 use crate::record::by_key::ByKey;
 
 /// The cotangents of elements, where own row `Index`, of `nrows` and of `count` elements in all, reads that row. `None`
@@ -24,8 +27,7 @@ pub(super) fn adjoint(
     }
     let rec = given.rec;
     let Some(of_nrows) = of.nrows(elements) else { return Ok(None) };
-    let keys = ByKey::new(rec, nrows, row.clone(), &of_nrows)?;
-    let readers = keys.rows(1).rows;
+    let Readers { rows: readers, key, place } = Readers::new(rec, row, nrows, &of_nrows)?;
     // The readers of each element are consecutive: those of the first element of a row, of its second one, and so on.
     let before = match of {
         RowsRef::Uniform(_) => None,
@@ -45,9 +47,9 @@ pub(super) fn adjoint(
     let first = at.clone().lt(elements.expr()).select(first, beyond);
     let splits = rec.splits(elements, &first, &[])?;
     // The place of each position among the readers, and the position at each place.
-    let place = keys.place(rec, own.row_of(at.clone()));
     let reader = own.row_of(at.clone());
-    let (read, offset) = (keys.key(reader.clone()), at.clone().sub(own.start(reader)));
+    let place = place.at(&reader);
+    let (read, offset) = (key.at(&reader), at.clone().sub(own.start(reader)));
     let rank = place.sub(readers.start(read.clone()));
     let place = before(read.clone()).add(offset.mul(readers.length(read.clone()))).add(rank);
     let place = read.lt(of_nrows.expr()).select(place, Expr::u32(u32::MAX));
@@ -57,6 +59,36 @@ pub(super) fn adjoint(
     let nvals = Extent::bounded(count.size(), splits.last_entry());
     let on = RowDomain { rows: Rows::Splits(splits), nrows: elements.clone(), nvals, inner: inner.own };
     Ok(Some(given.sum(on, given.ct.at(&position))?))
+}
+
+/// The own rows in the order of the rows that they read.
+struct Readers {
+    /// Those of each row that is read.
+    rows: Rows,
+    /// The row that each own row reads.
+    key: Expr,
+    /// The place of each own row in that order.
+    place: Expr,
+}
+
+impl Readers {
+    /// Of own rows of which `Index`, of `nrows`, reads that row of `of_nrows`.
+    fn new(rec: Recorder<'_>, row: &Expr, nrows: &Extent, of_nrows: &Extent) -> Result<Self> {
+        let at = Expr::index();
+        if let Access::Place { own, of, row: of_row, base, step: step @ (Step::Cyclic | Step::Each(_)), inner } =
+            row.access()
+            && base.as_u32() == Some(0)
+            && (inner.own, inner.width) == (1, 1)
+            && own.is_own_row(&of_row, 1)
+            && let Some(outer) = own.nrows(nrows)
+        {
+            let repetition = Repetition { own: &own, of: &of, step, nrows: &outer };
+            let rows = Rows::Splits(repetition.readers(rec, of_nrows, nrows)?);
+            return Ok(Self { rows, key: row.clone(), place: repetition.place(at) });
+        }
+        let keys = ByKey::new(rec, nrows, row.clone(), of_nrows)?;
+        Ok(Self { rows: keys.rows(1).rows, key: keys.key(at.clone()), place: keys.place(rec, at) })
+    }
 }
 
 /// Whether each own row is known to be as long as the row that it reads.

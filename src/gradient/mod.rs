@@ -22,6 +22,7 @@ mod preimage;
 mod primitive;
 mod product;
 mod recurrence;
+mod repetition;
 mod reverse;
 mod rows;
 mod rows_gradient;
@@ -29,6 +30,7 @@ mod rows_ref;
 mod scalar;
 mod scan;
 mod sized;
+mod sized_rows;
 mod strided;
 #[cfg(test)]
 mod tests;

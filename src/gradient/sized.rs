@@ -4,6 +4,7 @@ use super::given::Given;
 use super::inverse::{self, permuted};
 use super::place::{Place, of_block};
 use super::preimage::{Piece, Preimage};
+use super::sized_rows::SizedRows;
 use super::strided::{self, with_gaps};
 use crate::error::Result;
 use crate::graph::access::{Access, Digit, Inner, Radix, RowsRef, Step, Uniform, UniformDigit, UniformValue};
@@ -18,7 +19,7 @@ pub(super) fn adjoint(given: &Given<'_>, index: &Expr, to: &Extent) -> Result<Op
         [] if uniform.digits.is_empty() => return Ok(None),
         [] => return strided::of_uniform(given, &uniform, to),
         [value] if !value.is_negative => of_value(given, &uniform, value, to)?,
-        [a, b] => of_rows(given, &uniform, [a, b], to)?,
+        [_, _] => of_rows(given, &uniform, to)?,
         _ => None,
     };
     if uniform.base.as_u32() == Some(0) {
@@ -47,15 +48,19 @@ fn of_value(given: &Given<'_>, uniform: &Uniform, value: &UniformValue, to: &Ext
     if let Some(width) = width.as_const() {
         return of_place(given, &element, width, to);
     }
-    // Rows of a dense tensor are gathered.
+    of_blocks(given, element, width, to)
+}
+
+/// The cotangents where block `Index` of `width` positions reads the block of that number.
+fn of_blocks(given: &Given<'_>, block: Expr, width: &Size, to: &Extent) -> Result<Option<Expr>> {
     let rows = RowsRef::Uniform(Radix { times: 1, size: Some(Expr::size(width)) });
     let inner = Inner { own: 1, width: 1, digits: Box::default() };
-    let (zero, row) = (Expr::u32(0), value.clone());
+    let (zero, row) = (Expr::u32(0), block.at(&Expr::index().div(Expr::size(&width.max(1)))));
     let place = Place {
         own: &rows,
         of: &rows,
         row: &row,
-        of_own: Some(element),
+        of_own: Some(block),
         base: &zero,
         step: Step::Along(1),
         inner: &inner,
@@ -81,25 +86,41 @@ fn of_place(given: &Given<'_>, element: &Expr, width: u32, to: &Extent) -> Resul
 }
 
 /// The cotangents where the own row of each position reads the row of the same number, of a length that is a parameter.
-fn of_rows(given: &Given<'_>, uniform: &Uniform, values: [&UniformValue; 2], to: &Extent) -> Result<Option<Expr>> {
-    let one = Size::from(1);
-    let is_offset = |value: &UniformValue| value.is_negative && value.times == one;
-    let (row, start) = match values {
-        [row, start] if is_offset(start) && !row.is_negative => (row, start),
-        [start, row] if is_offset(start) && !row.is_negative => (row, start),
-        _ => return Ok(None),
-    };
-    let is_position = matches!(&uniform.digits[..],
-        [UniformDigit { is_negative: false, times, divisor, modulus: None }] if *times == one && *divisor == one);
-    let Some((splits, 1)) = row.value.own_row().filter(|_| is_position) else { return Ok(None) };
-    if start.value != Expr::load(splits, row.value.clone()) {
-        return Ok(None);
+fn of_rows(given: &Given<'_>, uniform: &Uniform, to: &Extent) -> Result<Option<Expr>> {
+    if let Some(SizedRows { own, of, row }) = SizedRows::of(uniform) {
+        let (zero, inner) = (Expr::u32(0), Inner { own: 1, width: 1, digits: Box::default() });
+        let step = Step::Along(1);
+        let place = Place { own: &own, of: &of, row: &row, of_own: None, base: &zero, step, inner: &inner };
+        return inverse::adjoint(given, &place, to);
     }
-    let (own, inner) = (RowsRef::Splits(splits.clone()), Inner { own: 1, width: 1, digits: Box::default() });
-    let of = RowsRef::Uniform(Radix { times: 1, size: Some(Expr::size(&row.times)) });
-    let (zero, step) = (Expr::u32(0), Step::Along(1));
-    let place = Place { own: &own, of: &of, row: &row.value, of_own: None, base: &zero, step, inner: &inner };
-    inverse::adjoint(given, &place, to)
+    match whole_blocks(uniform) {
+        Some((block, width)) => of_blocks(given, block, &width, to),
+        None => Ok(None),
+    }
+}
+
+/// The block that each block of positions reads whole, and the positions of one, if the sum is of multiples of those.
+fn whole_blocks(uniform: &Uniform) -> Option<(Expr, Size)> {
+    let one = Size::from(1);
+    let is_number = |digit: &UniformDigit| digit.times == one && digit.divisor == one && !digit.is_negative;
+    let number = uniform.digits.iter().position(is_number)?;
+    let width = uniform.digits[number].modulus.clone()?;
+    let signed = |sum: Expr, is_negative: bool, value: Expr| if is_negative { sum.sub(value) } else { sum.add(value) };
+    let mut block = Expr::u32(0);
+    for value in &uniform.values {
+        let times = Factors::of(&value.times).exact(&width)?;
+        block = signed(block, value.is_negative, of_block(&value.value, &width)?.mul(Expr::size(&times)));
+    }
+    for (_, digit) in uniform.digits.iter().enumerate().filter(|(k, _)| *k != number) {
+        let times = Factors::of(&digit.times).exact(&width)?;
+        let divisor = Factors::of(&digit.divisor).exact(&width)?;
+        let mut value = Expr::index().div(Expr::size(&divisor));
+        if let Some(modulus) = &digit.modulus {
+            value = value.rem(Expr::size(modulus));
+        }
+        block = signed(block, digit.is_negative, value.mul(Expr::size(&times)));
+    }
+    Some((block, width))
 }
 
 /// The cotangents where each block of `width` positions reads an element, at any offset in a row that no other block

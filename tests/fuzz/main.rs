@@ -16,6 +16,7 @@ mod op;
 mod ordering;
 mod products;
 mod random;
+mod recurrences;
 mod reductions;
 mod rows;
 mod shapes;
@@ -230,4 +231,10 @@ fn random_batches_agree_everywhere() {
 fn every_operation_agrees_on_every_kind_of_batch() {
     let gpus = common::gpus();
     each_case(1, |seed| batches::run_all(seed, &gpus));
+}
+
+#[test]
+fn random_recurrences_agree_everywhere() {
+    let devices = devices();
+    each_case(12, |seed| recurrences::run(seed, &devices));
 }

@@ -156,22 +156,16 @@ const OPERATIONS: &[(&str, F)] = &[
     }),
 ];
 
-/// Forms that are summed by key so far, with the number of sorts.
-const BY_KEY: [(&str, &str, usize); 15] = [
+/// Forms that are summed by key, with the number of sorts.
+const BY_KEY: [(&str, &str, usize); 5] = [
+    // The operand of a row and its place there are one number, whose parts are no places in rows of rows.
     ("concat1", "levels", 2),
-    ("stack1", "rows", 2),
-    ("stack1", "wide", 1),
     ("stack1", "levels", 2),
-    ("to and from", "wide", 1),
-    ("to and from", "levels", 1),
-    ("tile1", "levels", 1),
+    // Copies of all rows whose rows are repeated within themselves: no row is read by rows of one number of copies.
     ("tile01", "levels", 1),
+    // Rows that are repeated within rows that are repeated: each is longer than the row that it reads.
     ("tile all", "levels", 1),
-    ("repeat1", "levels", 1),
-    ("windows", "levels", 1),
-    ("windows sum", "levels", 1),
-    ("windows20", "levels", 1),
-    ("roll", "levels", 1),
+    // The sort is of columns, so that the permutation stands between two transpositions.
     ("sort1", "wide", 1),
 ];
 

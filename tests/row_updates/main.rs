@@ -5,6 +5,7 @@ mod common;
 
 mod donated;
 mod gradients;
+mod random;
 mod steps;
 
 use ragged::{CpuOptions, Device, DeviceOptions, RaggedTensor, Result, Tensor};
