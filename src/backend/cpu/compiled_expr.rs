@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
-use super::matmul::recomputed::ProductNumbers;
 use super::pool::Pool;
+use super::product_numbers::ProductNumbers;
 pub(super) use super::template::{Op, OpId};
 use super::template::{Prepared, Template};
 use crate::error::Error;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::array::Array;
 use super::compiled_expr::Inputs;
-use super::matmul;
 use crate::error::Result;
 use crate::graph::extent::check_len;
 use crate::graph::plan::{Kernels, Step};
@@ -36,10 +35,6 @@ pub(super) fn compute(step: &Step, inputs: &Inputs, base: Option<Arc<Array>>) ->
         }
         None => step.outputs().into_iter().map(allocate).collect::<Result<Vec<Array>>>()?,
     };
-    let products = step.recomputed.iter().map(|of| matmul::recomputed::numbers(inputs, op, of));
-    let products = products.collect::<Result<Vec<_>>>()?;
-    let with_products = (!products.is_empty()).then(|| Inputs { products, ..inputs.clone() });
-    let inputs = with_products.as_ref().unwrap_or(inputs);
     each_primitive!(&step.recipe, p => p.compute(step, inputs, &mut outputs))?;
     Ok(outputs)
 }

@@ -31,6 +31,7 @@ mod output_writer;
 mod packed_matrix;
 mod parallel;
 mod pool;
+mod product_numbers;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
@@ -64,6 +65,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use array::Array;
 use compiled_expr::Inputs;
 use compute::{CpuKernels, compute};
+use matmul::recomputed::products_of;
 use options::CpuOptions;
 use pool::Pool;
 use status::{holds, settled, word};
@@ -201,7 +203,7 @@ impl Execution for &CpuBackend {
         let (functions, pool, table) = (locations.functions(), self.pool.clone(), table.clone());
         let step_of = prepared.clone();
         let outcomes_of = outcomes.clone();
-        let inputs = Inputs {
+        let mut inputs = Inputs {
             functions,
             arrays,
             products: Vec::new(),
@@ -220,7 +222,10 @@ impl Execution for &CpuBackend {
                 |(slot, check): (usize, &CheckId)| Status::new(block.clone(), slot as u32, locations.check(*check));
             status.extend(prepared.checks.iter().enumerate().map(fresh));
         }
-        let computed = compute(step, &inputs, base);
+        let computed = products_of(step, &inputs).and_then(|products| {
+            inputs.products = products;
+            compute(step, &inputs, base)
+        });
         let computed = inputs.panic.get().map_or(computed, |e| Err(e.clone()));
         // A size may exceed a limit, and a function of the user may panic, because an earlier condition failed, such as an
         // index beyond all rows. The failed condition is then the error to report.

@@ -93,7 +93,7 @@ impl Planner<'_> {
         let always = g.domain.is_some();
         let (facts, mut k) = (recipe.facts(), 0);
         let resolved = recipe.with_exprs(|e| {
-            g.recomputes = with_products && facts.recomputes(k);
+            g.recomputes = with_products && !self.products.is_empty() && facts.recomputes(k);
             k += 1;
             self.resolve(e, &mut g, always)
         });

@@ -2,8 +2,8 @@
 
 use super::{Step, merge as merge_lists};
 use crate::graph::canonical_order::product::BLOCK;
-use crate::graph::planned::{InPlan, Node, Recipe, SizeView};
-use crate::graph::primitive::Product;
+use crate::graph::planned::{Expr, InPlan, Node, Recipe, SizeView};
+use crate::graph::primitive::{Facts, Positions, Product};
 
 /// A product whose numbers a step computes where its expressions load them.
 #[derive(Debug)]
@@ -12,6 +12,13 @@ pub(crate) struct RecomputedProduct {
     pub(crate) node: Node,
     /// The product, whose expressions read stored arrays only.
     pub(crate) product: Product<InPlan>,
+}
+
+impl RecomputedProduct {
+    /// The operands, each with the positions at which it is evaluated once.
+    pub(in crate::graph) fn operands(&self) -> impl Iterator<Item = (&Expr, Positions)> {
+        self.product.operands.iter().zip(self.product.positions(self.node.extent()))
+    }
 }
 
 /// The least sizes of products that are not stored.

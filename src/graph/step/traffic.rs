@@ -14,9 +14,7 @@ use crate::graph::access::Access;
 use crate::graph::digest::Digest;
 use crate::graph::plan::Step;
 use crate::graph::planned::{Expr, ExprKind, Node, SizeView};
-use crate::graph::primitive::Facts;
 use crate::graph::primitive::positions::Positions;
-use crate::graph::step::recomputed::RecomputedProduct;
 use crate::graph::walk::for_each_expr;
 
 /// Size in bytes of the largest array that is assumed to fit the caches.
@@ -142,9 +140,9 @@ impl Loads {
             }
             values.extend(kernel.map.as_ref().map(|m| (&m.value, all)));
         }
-        for RecomputedProduct { node, product } in &step.recomputed {
-            in_registers.push(node);
-            values.extend(product.operands.iter().zip(product.positions(node.extent())));
+        for of in &step.recomputed {
+            in_registers.push(&of.node);
+            values.extend(of.operands());
         }
         for (value, _) in &values {
             for_each_expr(value, &mut |e| match e.kind() {

@@ -8,6 +8,7 @@ use super::super::compiled_expr::Inputs;
 use super::super::encoding::{Encoded, Value};
 use super::super::map;
 use super::super::number::Number;
+use super::super::product_numbers::ProductNumbers;
 use super::super::segments::lens;
 use super::batches_of;
 use super::blocked::{Panels, product};
@@ -15,17 +16,17 @@ use super::factor::Factor;
 use super::work::Batch;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::plan::Step;
 use crate::graph::planned::Expr;
 use crate::graph::step::recomputed::RecomputedProduct;
 
-/// The numbers of a product, by position.
-pub(crate) trait ProductNumbers: Send + Sync {
-    /// Fills `out` with the numbers at these positions.
-    fn fill(&self, at: &Encoded<'_>, out: &mut [u8]);
+/// The products that a step loads although no step stores them, in a run.
+pub(crate) fn products_of(step: &Step, inputs: &Inputs) -> Result<Vec<Arc<dyn ProductNumbers>>> {
+    step.recomputed.iter().map(|of| numbers(inputs, step.out.op(), of)).collect()
 }
 
 /// The product in a run.
-pub(crate) fn numbers(inputs: &Inputs, op: &str, of: &RecomputedProduct) -> Result<Arc<dyn ProductNumbers>> {
+fn numbers(inputs: &Inputs, op: &str, of: &RecomputedProduct) -> Result<Arc<dyn ProductNumbers>> {
     Ok(match of.node.dtype() {
         DType::I32 => Arc::new(Typed::<i32, 16>::new(inputs, op, of)?),
         DType::U32 => Arc::new(Typed::<u32, 16>::new(inputs, op, of)?),
