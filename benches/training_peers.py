@@ -11,16 +11,18 @@ longer than L are cut. A step computes the loss of a batch, its gradient, and th
 
     lstm            vectors of 32 floats through LSTM(64); the mean square of the last outputs; SGD
     embedding_bag   the mean of vectors of 64 floats, of 10,000 words; its mean square; Adagrad
+    attention       vectors of 64 floats through self-attention of 4 heads of 16; the mean square of its results; SGD
 
-Attention is left out until ragged has the operation. Rounds alternate between the libraries; each takes a warm-up and three
+Rounds alternate between the libraries; each takes a warm-up and three
 steps of each batch in turn. A time is the median of the three, the least of the rounds, summed over the batches. Inputs are
 made before the clock starts: padded and packed tensors as well.
 """
 import argparse, json, os, pathlib, platform, random, statistics, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WIDTH, UNITS, WORDS = 32, 64, 10_000  # those of crates/ragged-nn/examples/training_peers.rs
+WIDTH, UNITS, WORDS, HEADS = 32, 64, 10_000, 4  # those of crates/ragged-nn/examples/training_peers.rs
 ROWS, REPEATS = 64, 3
+WORKS = ("lstm", "embedding_bag", "attention")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
@@ -37,7 +39,7 @@ def timed(step):
 class Ragged:
     def __init__(self, binary):
         self.process = subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.columns = {work: {"ragged": lambda lengths, work=work: self.time(work, lengths)} for work in ("lstm", "embedding_bag")}
+        self.columns = {work: {"ragged": lambda lengths, work=work: self.time(work, lengths)} for work in WORKS}
 
     def time(self, work, lengths):
         request = {"work": work, "lengths": lengths, "repeats": REPEATS + 1}
@@ -62,6 +64,8 @@ class Torch:
         bag_adagrad = torch.optim.Adagrad(bag.parameters(), lr=0.01, initial_accumulator_value=0.1)
         sparse = torch.nn.EmbeddingBag(WORDS, UNITS, mode="mean", sparse=True)
         sparse_adagrad = torch.optim.Adagrad(sparse.parameters(), lr=0.01, initial_accumulator_value=0.1)
+        heads = torch.nn.MultiheadAttention(UNITS, HEADS, batch_first=True)
+        heads_sgd = torch.optim.SGD(heads.parameters(), lr=0.01)
         table = torch.nn.Embedding(WORDS + 1, UNITS, padding_idx=0)
         adagrad = torch.optim.Adagrad(table.parameters(), lr=0.01, initial_accumulator_value=0.1)
 
@@ -75,8 +79,8 @@ class Torch:
 
             return timed(run)
 
-        def rows(lengths):
-            return torch.tensor(values(sum(lengths) * WIDTH)).reshape(-1, WIDTH).split(lengths)
+        def rows(lengths, width=WIDTH):
+            return torch.tensor(values(sum(lengths) * width)).reshape(-1, width).split(lengths)
 
         def words(lengths):
             return torch.arange(sum(lengths)) * 7919 % WORDS
@@ -103,7 +107,18 @@ class Torch:
 
             return run
 
+        def attention_padded(lengths):
+            x = rnn.pad_sequence(rows(lengths, UNITS), batch_first=True)
+            absent = torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None]
+            present = ~absent
+            return step(heads_sgd, lambda: heads(x, x, x, key_padding_mask=absent, need_weights=False)[0][present])
+
+        def attention_of_rows(lengths):
+            all_rows = [row[None] for row in rows(lengths, UNITS)]
+            return step(heads_sgd, lambda: torch.cat([heads(x, x, x, need_weights=False)[0][0] for x in all_rows]))
+
         self.columns = {
+            "attention": {"torch padded": attention_padded, "torch row by row": attention_of_rows},
             "lstm": {"torch padded": lstm_padded, "torch packed": lstm_packed},
             "embedding_bag": {
                 "torch padded": bag_padded,
@@ -138,6 +153,17 @@ class TensorFlow:
         mean = lambda ids: tf.reduce_mean(tf.nn.embedding_lookup(table, ids), axis=1)
         bag = step(lambda: [table], tf.keras.optimizers.Adagrad(0.01), mean)
 
+        heads = tf.keras.layers.MultiHeadAttention(HEADS, UNITS // HEADS)
+        heads.build((None, None, UNITS), (None, None, UNITS))
+        attend = lambda x, mask: tf.boolean_mask(heads(x, x, attention_mask=mask[:, None, :]), mask)
+        attention = step(lambda: heads.trainable_variables, tf.keras.optimizers.SGD(0.01), attend)
+
+        def attention_padded(lengths):
+            flat = tf.reshape(tf.constant(values(sum(lengths) * UNITS)), [-1, UNITS])
+            x = tf.RaggedTensor.from_row_lengths(flat, lengths).to_tensor()
+            mask = tf.sequence_mask(lengths)
+            return timed(lambda: attention(x, mask).numpy())
+
         def lstm_padded(lengths):
             flat = tf.reshape(tf.constant(values(sum(lengths) * WIDTH)), [-1, WIDTH])
             x = tf.RaggedTensor.from_row_lengths(flat, lengths).to_tensor()
@@ -148,7 +174,11 @@ class TensorFlow:
             ids = tf.RaggedTensor.from_row_lengths(tf.range(sum(lengths)) * 7919 % WORDS, lengths)
             return timed(lambda: bag(ids).numpy())
 
-        self.columns = {"lstm": {"tensorflow padded": lstm_padded}, "embedding_bag": {"tensorflow ragged": bag_ragged}}
+        self.columns = {
+            "lstm": {"tensorflow padded": lstm_padded},
+            "embedding_bag": {"tensorflow ragged": bag_ragged},
+            "attention": {"tensorflow padded": attention_padded},
+        }
 
 
 def built():
@@ -191,7 +221,7 @@ def main():
 
     load, results = [os.getloadavg()[0]], []
     for rows, of in batches(args).items():
-        for work in ("lstm", "embedding_bag"):
+        for work in WORKS:
             columns = [column for library in libraries for column in library.columns[work].items()]
             least = {name: [float("inf")] * len(of) for name, _ in columns}
             for _ in range(args.rounds):
@@ -217,7 +247,7 @@ def main():
 Milliseconds for one step on each of {args.batches} batches of {ROWS} rows; rows of at most {args.longest} values. Padded: how
 many values the padded batches have for each value. {", ".join(f"{k} {v['version']}, {v['threads']} threads" for k, v in versions.items())}; {os.cpu_count()} threads, load average {load[0]:.1f} to {load[1]:.1f}: above the number of
 threads, other processes have slowed down the libraries. Made by `benches/training_peers.py` at {commit}.""")
-    for work in ("lstm", "embedding_bag"):
+    for work in WORKS:
         of = [result for result in results if result["work"] == work]
         names = list(of[0]["ms"])
         print(f"\n## {work}\n\n| rows | padded | " + " | ".join(names) + " |\n|---|---|" + "---|" * len(names))

@@ -10,20 +10,21 @@ use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Instant;
 
 use ragged::{Device, HostValues, RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Adagrad, Embedding, Lstm, Recurrent, Sgd, Training, Variables};
+use ragged_nn::{Adagrad, Embedding, Lstm, MultiHeadAttention, Recurrent, Sgd, Training, Variables};
 
 /// The sizes of `benches/training_peers.py`.
 const WIDTH: usize = 32;
 const UNITS: usize = 64;
 const WORDS: usize = 10_000;
+const HEADS: usize = 4;
 
 /// Numbers that depend only on the position.
 fn value(k: usize) -> f32 {
     (k * 7919 % 1000) as f32 / 1000.0 - 0.5
 }
 
-/// Rows of vectors of those lengths.
-fn vectors(lengths: &[usize], device: &Device) -> Result<Tensor> {
+/// Rows of vectors of that width, of those lengths.
+fn vectors<const WIDTH: usize>(lengths: &[usize], device: &Device) -> Result<Tensor> {
     let of: usize = lengths.iter().sum();
     let x = RaggedTensor::dense((0..of * WIDTH).map(value).collect::<Vec<_>>(), &[of, WIDTH], device)?;
     Ok(RaggedTensor::from_row_lengths(&x, lengths, device)?.into_erased())
@@ -56,7 +57,7 @@ fn work(name: &str, device: &Device) -> std::result::Result<Work, Box<dyn Error>
         "lstm" => {
             let lstm =
                 |v: &Variables, [x]: [&Tensor; 1]| Lstm::new("lstm", UNITS).call(v, x)?.square()?.reduce_mean(..);
-            (Training::trace(v, [&vectors(&[2], device)?], Sgd::new(0.01), lstm)?, vectors)
+            (Training::trace(v, [&vectors::<WIDTH>(&[2], device)?], Sgd::new(0.01), lstm)?, vectors::<WIDTH>)
         }
         "embedding_bag" => {
             let bag = |v: &Variables, [x]: [&Tensor; 1]| {
@@ -64,7 +65,14 @@ fn work(name: &str, device: &Device) -> std::result::Result<Work, Box<dyn Error>
             };
             (Training::trace(v, [&words(&[2], device)?], Adagrad::new(0.01), bag)?, words)
         }
-        _ => return Err(format!("there is no work {name:?}: lstm, embedding_bag").into()),
+        "attention" => {
+            let attention = |v: &Variables, [x]: [&Tensor; 1]| {
+                let heads = MultiHeadAttention::new("heads", HEADS, UNITS / HEADS);
+                heads.call(v, x, x)?.square()?.reduce_mean(..)
+            };
+            (Training::trace(v, [&vectors::<UNITS>(&[2], device)?], Sgd::new(0.01), attention)?, vectors::<UNITS>)
+        }
+        _ => return Err(format!("there is no work {name:?}: lstm, embedding_bag, attention").into()),
     };
     Ok(Work { variables, step, batch })
 }
