@@ -129,9 +129,15 @@ fn eight_bindings_are_enough_for_a_hundred_windows() {
     let (sorts, others): (Vec<Op>, Vec<Op>) =
         OPS.iter().partition(|(what, _)| what.contains("sort") || *what == "unique");
     // The matrix products of the long rows have hundreds of megabytes; products have separate tests.
-    // A recurrence of several columns of a hundred windows exceeds 8 bindings, and is an error.
-    let is_too_large = |what: &str| ["products", "a recurrence of several columns"].contains(&what);
-    let others: Vec<Op> = others.into_iter().filter(|(what, _)| !is_too_large(what)).collect();
+    let others: Vec<Op> = others.into_iter().filter(|(what, _)| *what != "products").collect();
+    // An expected failure, which is an error and no wrong number: the test fails once it is mended.
+    let (fails, others): (Vec<Op>, Vec<Op>) =
+        others.into_iter().partition(|(what, _)| *what == "a recurrence of several columns");
+    let large = repeated(24, floats).to_device(&device).expect("valid");
+    for (what, op) in fails {
+        let error = op(&large).and_then(|t| t.to_host()).map(|_| ()).expect_err(what);
+        assert!(error.to_string().contains("bindings"), "{error}");
+    }
     let mut wrong = wrong(&device, &others, &[("f32", repeated(24, floats)), ("i16", repeated(24, shorts))]);
     wrong.extend(self::wrong(&device, &sorts, &[("f32", repeated(6, floats))]));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -39,7 +39,8 @@ operations! {
     ///
     /// # Errors
     /// Bool or string values; operands of different dtypes or devices; shapes that do not broadcast, at the read where
-    /// only the device knows the lengths of rows; a number that the dtype cannot represent; `axis` out of range.
+    /// only the device knows the lengths of rows; a number that the dtype cannot represent; `axis` out of range. On a GPU
+    /// with few bindings: values of several columns that take a hundred of them.
     ///
     /// # Cost
     /// That of [`cumsum`](Self::cumsum), with two numbers per value: one pass over the values and decays, and two more
