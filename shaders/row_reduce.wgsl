@@ -59,7 +59,7 @@
 //                                                         capacity of `stage`: MAIN_TILE + SHORT, or 1
 //            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; the maximum number
 //                                                         of rows of a tile: MAIN_TILE / alpha, or 1
-// Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
+// Buffers    part: array<Elem>      (bins + min(bins, rows)) * inner elements, bins = nvals / block + 1
 // Head       as lib/row_tiles.wgsl; a tile costs MAIN_TILE in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
 //            wide    tiles, folded; z = inner / 256, rounded up                  for inner > 1
@@ -280,6 +280,6 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
     if (split(row + 1u) - start <= (1u << bits)) {
         store(row * inner() + column, row, v);
     } else {
-        store_part(partial_at(start >> bits, j) + column, v);
+        store_part(partial_at(partials_of(row, start, bits), j) + column, v);
     }
 }

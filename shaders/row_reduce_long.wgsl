@@ -8,19 +8,19 @@
 fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
     store(row * inner() + column, row, v);
     if (MAPS) {
-        store_part(partial_at(split(row) >> bits, 0u) + column, v);
+        store_part(partial_at(partials_of(row, split(row), bits), 0u) + column, v);
     }
 }
 
 /// Reduces the partials of a row of at most 16 blocks.
 fn reduce_few(row: u32, column: u32, bits: u32) {
     let count = blocks_of(row, bits);
-    let bin = split(row) >> bits;
+    let partials = partials_of(row, split(row), bits);
     var x: array<Elem, 16>;
     for (var j = 0u; j < 16u; j++) {
         x[j] = identity();
         if (j < count) {
-            x[j] = combine(x[j], load_part(partial_at(bin, j) + column));
+            x[j] = combine(x[j], load_part(partial_at(partials, j) + column));
         }
     }
     for (var j = 0u; j < 8u; j++) {
@@ -39,12 +39,12 @@ fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> El
     if (lane >= count) {
         return acc;
     }
-    let bin = split(row) >> bits;
-    acc = combine(acc, load_part(partial_at(bin, lane) + column));
+    let partials = partials_of(row, split(row), bits);
+    acc = combine(acc, load_part(partial_at(partials, lane) + column));
     // The remaining partials are those of later blocks, which are contiguous.
     var j = lane + stride;
-    let step = 2u * stride * inner();
-    var i = partial_at(bin, j) + column;
+    let step = select(2u, 1u, are_partials_by_row()) * stride * inner();
+    var i = partial_at(partials, j) + column;
     for (; j + 7u * stride < count; j += 8u * stride) {
         let x0 = load_part(i);
         let x1 = load_part(i + step);
@@ -140,7 +140,7 @@ fn map_long(
     for (var s = t >> 5u; s < count; s += 8u) {
         let row = block_row[s];
         let start = split(row);
-        let r = finished(row, load_part(partial_at(start >> BLOCK_BITS, 0u)));
+        let r = finished(row, load_part(partial_at(partials_of(row, start, BLOCK_BITS), 0u)));
         let first = start + (block_index[s] << BLOCK_BITS);
         let end = min(first + (1u << BLOCK_BITS), split(row + 1u));
         for (var k = first + (t & 31u); k < end; k += 32u) {

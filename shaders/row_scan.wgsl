@@ -42,7 +42,7 @@
 //                                                         stores the result of the prefix v, and all of v if is_partial
 //            fn load_prefix(i: u32) -> Elem               the partial prefix stored for i
 // Buffers    out                    nvals * inner results, through store_prefix; only those in rows are written
-//            part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
+//            part: array<Elem>      (bins + min(bins, rows)) * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
 // Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
 //            wide    tiles, folded; z = inner / 256, rounded up                 for inner > 1
@@ -68,7 +68,7 @@ fn block_range(row: u32, j: u32, bits: u32) -> vec2<u32> {
 fn finish_block(row: u32, j: u32, column: u32, bits: u32, total: Elem) {
     let start = split(row);
     if (split(row + 1u) - start > (1u << bits)) {
-        store_part(partial_at(start >> bits, j) + column, total);
+        store_part(partial_at(partials_of(row, start, bits), j) + column, total);
     }
 }
 
@@ -273,18 +273,18 @@ var<workgroup> group_total: array<Elem, 16>;
 
 /// Replaces 8 partials of a row, from block j on, by their exclusive prefixes, each combined with `base`. Returns their
 /// total.
-fn scan_eight(bin: u32, j: u32, count: u32, column: u32, base: Elem, store: bool) -> Elem {
+fn scan_eight(partials: u32, j: u32, count: u32, column: u32, base: Elem, store: bool) -> Elem {
     var x: array<Elem, 8>;
     for (var k = 0u; k < 8u; k++) {
         x[k] = identity();
         if (j + k < count) {
-            x[k] = load_part(partial_at(bin, j + k) + column);
+            x[k] = load_part(partial_at(partials, j + k) + column);
         }
     }
     var before = identity();
     for (var k = 0u; k < 8u; k++) {
         if (store && j + k < count) {
-            store_part(partial_at(bin, j + k) + column, combine(base, before));
+            store_part(partial_at(partials, j + k) + column, combine(base, before));
         }
         before = combine(before, x[k]);
     }
@@ -315,16 +315,16 @@ fn level2(
         let few = atomicLoad(&few_count);
         for (var k = lane; k < few; k += stride) {
             let row = long_rows[k & 255u];
-            let bin = split(row) >> bits;
+            let partials = partials_of(row, split(row), bits);
             let count = blocks_of(row, bits);
-            let before = scan_eight(bin, 0u, count, column, identity(), true);
-            scan_eight(bin, 8u, count, column, before, true);
+            let before = scan_eight(partials, 0u, count, column, identity(), true);
+            scan_eight(partials, 8u, count, column, before, true);
         }
     }
 
     for (var r = 0u; r < rows_left; r++) {
         let row = long_rows[255u - (r & 255u)];
-        let bin = split(row) >> bits;
+        let partials = partials_of(row, split(row), bits);
         if (t == 0u) {
             many_blocks = blocks_of(row, bits);
         }
@@ -335,7 +335,7 @@ fn level2(
             let j = first + (lane << 3u);
             var total = identity();
             if (column < inner()) {
-                total = scan_eight(bin, j, count, column, identity(), false);
+                total = scan_eight(partials, j, count, column, identity(), false);
             }
             lane_total[t] = total;
             workgroupBarrier(); // uniform: `count` is the same for all, and `stride` a parameter
@@ -356,7 +356,7 @@ fn level2(
                 carry = combine(carry, group_total[(k << column_bits()) | slice]);
             }
             if (column < inner()) {
-                scan_eight(bin, j, count, column, combine(base, before), true);
+                scan_eight(partials, j, count, column, combine(base, before), true);
             }
             workgroupBarrier(); // uniform: as above; the totals have been read
         }
@@ -396,7 +396,8 @@ fn add(
         for (var s = 0u; s < count; s++) {
             let row = block_row[s];
             let range = block_range(row, block_index[s], bits);
-            let before = load_part(partial_at(split(row) >> bits, block_index[s]) + column);
+            let partials = partials_of(row, split(row), bits);
+            let before = load_part(partial_at(partials, block_index[s]) + column);
             for (var k = team; k < range.y; k += teams) {
                 let i = (range.x + k) * inner() + column;
                 store_prefix(i, combine(before, load_prefix(i)), false);

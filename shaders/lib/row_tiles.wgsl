@@ -10,7 +10,8 @@
 //
 // Generated  fn splits_at(i: u32) -> u32      i <= rows; non-decreasing; rows beyond the live ones are empty
 // Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
-//            head[1]  alpha, cost of a tile, log2 of the columns of partials per workgroup, reserved
+//            head[1]  alpha, cost of a tile, log2 of the columns of partials per workgroup (+ 256 if the partials lie by
+//                     rows), reserved
 
 /// Capacity of a tile's list of blocks. Later blocks of a row lie a block apart. Listed first blocks lie at least 17
 /// apart (8 later and 121 first blocks in a tile of 2048) or, in tiles of 4096, at least 65 apart (64 of each, with
@@ -50,7 +51,12 @@ fn tile_cost() -> u32 {
 }
 
 fn column_bits() -> u32 {
-    return p.head[1].z;
+    return p.head[1].z & 255u;
+}
+
+/// Whether the partials lie by rows, of which there are fewer than bins.
+fn are_partials_by_row() -> bool {
+    return p.head[1].z > 255u;
 }
 
 fn block_bits() -> u32 {
@@ -70,11 +76,18 @@ fn blocks_of(row: u32, bits: u32) -> u32 {
     return (split(row + 1u) - split(row) + (1u << bits) - 1u) >> bits;
 }
 
-/// Index of the partial of a row's block j, for column 0; `bin` is the row's start in blocks. No two first blocks of
-/// long rows start in the same bin, and no two later blocks, but a first and a later one may: each bin has two
-/// partials.
-fn partial_at(bin: u32, j: u32) -> u32 {
-    return (2u * (bin + j) + select(0u, 1u, j == 0u)) * inner();
+/// Where the partials of a row lie. A bin is a block's length of all positions. No two first blocks of long rows start in
+/// the same bin, and no two later blocks, but a first and a later one may: each bin has two partials. Few rows have one
+/// for each bin and row instead: at least that many lie between the starts of two rows.
+fn partials_of(row: u32, start: u32, bits: u32) -> u32 {
+    let bin = start >> bits;
+    return select(2u * bin, bin + row, are_partials_by_row());
+}
+
+/// Index of the partial of a row's block j, for column 0, among those of the row.
+fn partial_at(partials: u32, j: u32) -> u32 {
+    let at = select(2u * j + select(0u, 1u, j == 0u), j, are_partials_by_row());
+    return (partials + at) * inner();
 }
 
 /// Sets found[0] and found[1] to the first rows whose costs are at least `low` and `high`: each half of the workgroup

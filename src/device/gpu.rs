@@ -8,6 +8,7 @@ use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::environment;
 use crate::error::{Result, here};
+use crate::graph::step::fusion::Fusion;
 
 /// A device, or the error of opening it: remembered, so that a repeated request is cheap.
 type Opened = Result<Device>;
@@ -16,14 +17,14 @@ type Opened = Result<Device>;
 static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
 
 #[track_caller]
-fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
-    Ok(backend_over(Runtime::open(adapter, options)?, fuse, options))
+fn open(adapter: &Adapter, options: &DeviceOptions, fusion: Fusion) -> Result<Device> {
+    Ok(backend_over(Runtime::open(adapter, options)?, fusion, options))
 }
 
-fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> Device {
+fn backend_over(runtime: Arc<Runtime>, fusion: Fusion, options: &DeviceOptions) -> Device {
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     let name = runtime.info().name.clone();
-    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options)))
+    Device(Arc::new(GpuBackend::new(runtime, id, name, fusion, options)))
 }
 
 /// An adapter of this machine, with its position.
@@ -53,7 +54,7 @@ impl Listed {
         if let Some((_, found)) = opened.iter().find(|(at, _)| *at == self.at) {
             return found.clone();
         }
-        let device = of_environment().and_then(|options| open(&self.adapter, &options, true));
+        let device = of_environment().and_then(|options| open(&self.adapter, &options, Fusion::WhereCheaper));
         opened.push((self.at, device.clone()));
         device
     }
@@ -104,7 +105,7 @@ impl Device {
     #[track_caller]
     pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
-            Some(adapter) => open(adapter, options, true),
+            Some(adapter) => open(adapter, options, Fusion::WhereCheaper),
             None => Err(no_device("gpu")),
         }
     }
@@ -114,7 +115,18 @@ impl Device {
     #[track_caller]
     pub fn gpu_unfused(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
-            Some(adapter) => open(adapter, options, false),
+            Some(adapter) => open(adapter, options, Fusion::Nothing),
+            None => Err(no_device("gpu")),
+        }
+    }
+
+    /// As [`Device::gpu_with`], storing no product that its readers can compute, such as scores of attention, however small:
+    /// tests that this changes no bits.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn gpu_recomputing(options: &DeviceOptions) -> Result<Self> {
+        match adapters().first() {
+            Some(adapter) => open(adapter, options, Fusion::AllProducts),
             None => Err(no_device("gpu")),
         }
     }
@@ -152,7 +164,7 @@ impl Device {
     #[track_caller]
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
         let runtime = Runtime::from_user(device.clone(), queue.clone(), options).map_err(here())?;
-        Ok(backend_over(runtime, true, options))
+        Ok(backend_over(runtime, Fusion::WhereCheaper, options))
     }
 
     /// The wgpu device and queue of this device: for buffers that become tensors ([`Tensor::from_wgpu_buffer`]), and

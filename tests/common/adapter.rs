@@ -25,3 +25,12 @@ pub fn with_core_limits() -> Option<Named> {
     let least = DeviceOptions::default().core_limits(true).no_int64(true);
     gpu_with(&least.tuning(tuning)).map(|device| ("gpu core".into(), device))
 }
+
+/// The first GPU adapter as a device that stores no product that its readers can compute.
+///
+/// # Panics
+/// As [`gpus`].
+pub fn recomputing() -> Option<Named> {
+    let device = || Device::gpu_recomputing(&DeviceOptions::default()).expect("the first adapter opens twice");
+    (!gpus().is_empty()).then(|| ("gpu recomputing".into(), device()))
+}

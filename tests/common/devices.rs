@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use ragged::{DType, Device, HostTensor, HostValues};
+use ragged::{CpuOptions, DType, Device, HostTensor, HostValues};
 
 #[cfg(feature = "gpu")]
-use super::adapter::{with_core_limits, without_fusion};
+use super::adapter::{gpu_with, recomputing, with_core_limits, without_fusion};
 
 /// Environment variable that states that no GPU adapter is expected on this machine.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
@@ -36,6 +36,18 @@ pub fn gpus() -> Vec<Named> {
     found.into_iter().enumerate().map(|(k, device)| (label(k), device)).collect()
 }
 
+/// A CPU device and one of the first GPU adapter whose statistics no other test changes.
+///
+/// # Panics
+/// As [`gpus`].
+pub fn own_devices() -> Vec<Device> {
+    let cpu = Device::cpu_with(&CpuOptions::default());
+    #[cfg(feature = "gpu")]
+    return [cpu].into_iter().chain(gpu_with(&ragged::DeviceOptions::default())).collect();
+    #[cfg(not(feature = "gpu"))]
+    vec![cpu]
+}
+
 /// The CPU device, the CPU device without fusion, then every GPU adapter.
 ///
 /// # Panics
@@ -62,8 +74,8 @@ pub fn fused_and_not() -> &'static [Named] {
     })
 }
 
-/// [`fused_and_not`], the CPU device that stores no product that its readers can compute, and the first GPU adapter with
-/// the minimum limits of WebGPU and the tuning of a GPU.
+/// [`fused_and_not`], the CPU device and the first GPU adapter that store no product that its readers can compute, and that
+/// adapter with the minimum limits of WebGPU and the tuning of a GPU.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -72,6 +84,7 @@ pub fn every_way() -> &'static [Named] {
     ALL.get_or_init(|| {
         let mut all = fused_and_not().to_vec();
         all.insert(2, ("cpu recomputing".into(), Device::cpu_recomputing()));
+        all.extend(recomputing());
         all.extend(with_core_limits());
         all
     })

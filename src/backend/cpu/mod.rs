@@ -85,7 +85,7 @@ use crate::graph::run::driver::{CountState, Driver, Execution, StepRun};
 use crate::graph::run::timed_run::TimedRun;
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
 use crate::graph::size::{RecordedSize, RunTable};
-use crate::graph::step::recomputed::LeastSizes;
+use crate::graph::step::fusion::Fusion;
 use crate::graph::step::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -98,8 +98,7 @@ pub(crate) struct CpuBackend {
     /// Counters of [`Stats`].
     dispatches: AtomicU64,
     bytes_moved: AtomicU64,
-    unfused: bool,
-    recomputes_all: bool,
+    fusion: Fusion,
     id: u64,
     pool: Arc<Pool>,
     driver: Driver,
@@ -118,13 +117,13 @@ impl CpuBackend {
     /// Creates a backend with the given identity. Without `fuse` every map is stored, to test that fusion changes no
     /// bits.
     pub(crate) fn new(id: u64, fuse: bool) -> Self {
-        Self { id, unfused: !fuse, ..Self::default() }
+        Self { id, fusion: if fuse { Fusion::WhereCheaper } else { Fusion::Nothing }, ..Self::default() }
     }
 
     /// Creates a backend with the given identity, which stores no product that its readers can compute, to test that this
     /// changes no bits.
     pub(crate) fn recomputing(id: u64) -> Self {
-        Self { recomputes_all: true, ..Self::new(id, true) }
+        Self { fusion: Fusion::AllProducts, ..Self::new(id, true) }
     }
 
     /// Creates a backend with the given identity and options.
@@ -272,8 +271,7 @@ impl Backend for CpuBackend {
             bindings: 12,
             reads_any_number: true,
             max_binding: u64::MAX,
-            fuse: !self.unfused,
-            recomputes: Some(if self.recomputes_all { LeastSizes::ANY } else { LeastSizes::LARGE }),
+            fusion: self.fusion,
             int64: Int64Repr::Native,
             kernels: &CpuKernels,
             // As on the GPU, so that both backends run the same steps.

@@ -21,6 +21,7 @@ use crate::graph::planned::SizeView;
 use crate::graph::run::driver::Driver;
 use crate::graph::run::timed_run::TimedRun;
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
+use crate::graph::step::fusion::Fusion;
 use crate::graph::step::many_dispatches::ManyDispatches;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -31,7 +32,7 @@ pub(crate) struct GpuBackend {
     pub(super) runtime: Arc<Runtime>,
     id: u64,
     pub(super) name: String,
-    fuse: bool,
+    fusion: Fusion,
     /// Whether operations may run on the host.
     host_steps: bool,
     pub(crate) tuning: Tuning,
@@ -41,13 +42,13 @@ pub(crate) struct GpuBackend {
 
 impl GpuBackend {
     /// The tuning defaults to that of the adapter's class.
-    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, options: &DeviceOptions) -> Self {
+    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fusion: Fusion, options: &DeviceOptions) -> Self {
         let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info())).feasible();
         Self {
             runtime,
             id,
             name,
-            fuse,
+            fusion,
             host_steps: options.host_steps,
             tuning,
             numerics: OnceLock::new(),
@@ -129,8 +130,7 @@ impl Backend for GpuBackend {
             bindings: limits.storage_buffers,
             reads_any_number: false,
             max_binding: limits.max_binding,
-            fuse: self.fuse,
-            recomputes: None,
+            fusion: self.fusion,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
             kernels: GpuKernels::of(self.driver_limits()),
             row_state: MAX_STATE,

@@ -99,6 +99,7 @@ mod core_webgpu {
     use super::*;
     use crate::backend::gpu::row_reduce::MAX_STATE;
     use crate::graph::plan::{Int64Repr, PlanLimits};
+    use crate::graph::step::fusion::Fusion;
     use crate::tuning::Tuning;
 
     impl PlanLimits {
@@ -109,8 +110,7 @@ mod core_webgpu {
                 bindings: 8,
                 reads_any_number: false,
                 max_binding: 128 << 20,
-                fuse: true,
-                recomputes: None,
+                fusion: Fusion::WhereCheaper,
                 int64,
                 kernels: GpuKernels::of(DriverLimits::LoopIterations),
                 row_state: MAX_STATE,

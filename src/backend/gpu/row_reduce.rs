@@ -79,14 +79,20 @@ impl Grid {
     }
 }
 
-/// The grid of a row reduction or scan with partially bound arrays: the tile of a value depends on its position alone.
+/// Flag in the word of the columns of partials: partials lie by rows.
+const PARTIALS_BY_ROW: u32 = 256;
+
+/// The grid of a row reduction or scan with partially bound arrays: the tile of a value and the place of its partial depend
+/// on its position only.
 pub(super) fn for_partial_bindings(grid: Grid) -> Grid {
-    let [rows, nvals, inner, _, _, _, column_bits, zero] = grid.head;
+    let [rows, nvals, inner, _, _, _, columns, zero] = grid.head;
+    let column_bits = columns % PARTIALS_BY_ROW;
+    let part_len = if grid.level2.is_some() { 2 * (nvals / grid.block + 1) * inner } else { grid.part_len };
     let tile = if inner == 1 { PART_TILE } else { grid.block };
     let tiles = nvals / tile + 1;
     let (x, y) = fold_grid(tiles);
     let level1 = (x, y, grid.level1.2);
-    Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
+    Grid { level1, part_len, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
 /// The grid for up to `rows` rows and `nvals` values of `inner` columns. `None` if an index would exceed 32 bits, or if
@@ -109,7 +115,8 @@ pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, bl
     let bins = nvals / block + 1;
     let column_bits = (256 / level2_lanes(inner as usize) as u32).ilog2();
     let has_long_rows = nvals > block;
-    let part_len = if has_long_rows { 2 * u64::from(bins) * inner64 } else { 1 };
+    let by_row = if rows < bins { PARTIALS_BY_ROW } else { 0 };
+    let part_len = if has_long_rows { u64::from(bins + bins.min(rows)) * inner64 } else { 1 };
     let level2 = has_long_rows.then(|| {
         let (x, y) = fold_grid(bins.div_ceil(BINS_PER_GROUP));
         (x, y, inner.div_ceil(1 << column_bits))
@@ -119,7 +126,7 @@ pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, bl
         level1: (x, y, inner.div_ceil(256)),
         level2,
         part_len: u32::try_from(part_len).ok().filter(|&n| fits(u64::from(n)))?,
-        head: [rows, nvals, inner, tiles, alpha, tile, column_bits, 0],
+        head: [rows, nvals, inner, tiles, alpha, tile, column_bits + by_row, 0],
         block,
     })
 }
@@ -347,6 +354,8 @@ mod tests {
         assert_eq!(grid(257, 9, 5, Tiles::DEFAULT).unwrap().level2, Some((1, 1, 1)));
         assert_eq!(grid(513, 9, 40, Tiles::DEFAULT).unwrap().level2, Some((1, 1, 3)));
         assert_eq!(grid(513, 9, 40, Tiles::DEFAULT).unwrap().part_len, 2 * 2 * 40);
+        let few = grid(5000, 3, 1, Tiles::DEFAULT).unwrap();
+        assert_eq!((few.part_len, for_partial_bindings(few).part_len), (20 + 3, 2 * 20));
         let long = grid(5000, 100, 1, Tiles::DEFAULT).unwrap();
         assert_eq!(long.for_rows_up_to(257), long);
         let short = long.for_rows_up_to(256);

@@ -8,6 +8,7 @@ use crate::graph::planned::{Expr, ExprKind, Extent, Node, Recipe};
 use crate::graph::primitive::{Evaluation, Map};
 use crate::graph::row_fusion::is_epilogue_candidate;
 use crate::graph::step::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
+use crate::graph::step::fusion::Fusion;
 use crate::graph::step::fusion_barrier::FusionBarrier;
 use crate::graph::step::merge;
 use crate::graph::walk::{for_each_expr, for_each_node};
@@ -63,7 +64,7 @@ impl Planner<'_> {
         g: &mut Resolution<'_>,
         always: bool,
     ) -> Result<Expr, FusionBarrier> {
-        if !self.limits.fuse {
+        if self.limits.fusion == Fusion::Nothing {
             return Err(FusionBarrier::Disabled);
         }
         if self.roots.contains(&n.digest()) {

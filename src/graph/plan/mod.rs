@@ -30,6 +30,7 @@ use super::digest::{DigestMap, DigestSet};
 use super::planned::{Arena, Expr, Node, Recipe, SizeView};
 use super::primitive::append;
 use super::row_fusion;
+use super::step::fusion::Fusion;
 use super::step::recomputed::{exceeds_operands, is_recomputable};
 pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
 use super::walk::{arrays, for_each_node};
@@ -42,7 +43,7 @@ const MAX_ATTEMPTS: usize = 8;
 /// exceed a binding: see [`Validity`](linked::Validity).
 pub(crate) fn plan(arena: &mut Arena, roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> Plan {
     let _span = span!("plan", arrays = roots.len());
-    let products = limits.recomputes.filter(|_| limits.fuse).map_or_else(Vec::new, |least| {
+    let products = limits.fusion.least_products().map_or_else(Vec::new, |least| {
         let exceeds = |n: Node| (exceeds_operands(&n, least, sizes), n);
         recomputable(roots).into_iter().map(exceeds).map(|(exceeds, n)| (n, exceeds)).collect()
     });
@@ -51,8 +52,11 @@ pub(crate) fn plan(arena: &mut Arena, roots: &[Node], limits: PlanLimits, sizes:
         plan.products.iter().filter(|(_, exceeds)| *exceeds).map(|(n, _)| n.clone()).collect();
     loop {
         plan.steps = steps(arena, roots, (limits, sizes), &unstored);
-        // What some step must store anyway is loaded by all.
-        let stored: DigestSet = plan.steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
+        // What some step must store anyway is loaded by all, and so is what a kernel has too many arrays to compute.
+        let mut stored: DigestSet = plan.steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
+        for step in plan.steps.iter().filter(|step| !step.fits(sizes)) {
+            stored.extend(step.recomputed.iter().map(|of| of.node.digest()));
+        }
         let before = unstored.len();
         unstored.retain(|n| !stored.contains(&n.digest()));
         if unstored.len() == before {
@@ -107,7 +111,7 @@ fn steps(
         planner.require(root);
     }
     let mut steps = planner.steps;
-    if limits.fuse {
+    if limits.fusion != Fusion::Nothing {
         steps = row_fusion::fuse_rows(steps, &planner.roots, SizedLimits { limits, sizes });
     }
     steps.iter_mut().for_each(|step| step.settle_windows(sizes));
@@ -183,7 +187,7 @@ impl Planner<'_> {
                     Some(step) => step,
                     None => continue,
                 },
-                Required::Step(step) if step.exceeds_bindings(self.sizes) => {
+                Required::Step(step) if step.recomputed.is_empty() && step.exceeds_bindings(self.sizes) => {
                     self.steps.extend(self.limits.kernels.legalize(*step, self.sizes, self.arena, &mut self.done));
                     continue;
                 }

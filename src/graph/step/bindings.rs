@@ -55,7 +55,10 @@ impl Step {
         if self.limits.reads_any_number && takes_any {
             return true;
         }
-        let limits = SizedLimits { limits: self.limits, sizes };
+        let mut limits = SizedLimits { limits: self.limits, sizes };
+        if !self.recomputed.is_empty() {
+            limits.limits.arrays = limits.limits.bindings;
+        }
         let status = self.status();
         let at_own = self.at_own_position();
         let is_bound_once = |n: &Node| at_own.contains(&n.digest());

@@ -2,14 +2,16 @@
 
 pub(super) mod bindings;
 pub(crate) mod cost;
+pub(crate) mod fusion;
 pub(crate) mod fusion_barrier;
 pub(crate) mod many_dispatches;
 pub(crate) mod recomputed;
 pub(crate) mod row_kernel;
 pub(crate) mod traffic;
 
+use self::fusion::Fusion;
 use self::fusion_barrier::Barriers;
-use self::recomputed::{LeastSizes, RecomputedProduct};
+use self::recomputed::RecomputedProduct;
 use self::row_kernel::RowKernel;
 use super::digest::DigestSet;
 use super::planned::{Arena, Expr, ExprKind, Node, Recipe, Rows, Size, SizeView};
@@ -49,10 +51,8 @@ pub(crate) struct PlanLimits {
     pub(crate) reads_any_number: bool,
     /// Bytes per binding; a larger array takes several bindings.
     pub(crate) max_binding: u64,
-    /// Whether fusion is enabled. Disabled only to test that fusion changes no bits.
-    pub(crate) fuse: bool,
-    /// Kernels can compute the numbers of products of at least these sizes where they read them. `None`: of none.
-    pub(crate) recomputes: Option<LeastSizes>,
+    /// How much is fused.
+    pub(crate) fusion: Fusion,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
     /// The kernels.

@@ -1,5 +1,6 @@
 //! Products that are not stored: the kernels that read them compute their numbers.
 
+use super::fusion::LeastSizes;
 use super::{Step, merge as merge_lists};
 use crate::graph::canonical_order::product::BLOCK;
 use crate::graph::planned::{Expr, InPlan, Node, Recipe, SizeView};
@@ -19,22 +20,6 @@ impl RecomputedProduct {
     pub(in crate::graph) fn operands(&self) -> impl Iterator<Item = (&Expr, Positions)> {
         self.product.operands.iter().zip(self.product.positions(self.node.extent()))
     }
-}
-
-/// The least sizes of products that are not stored.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LeastSizes {
-    /// Number of results.
-    results: u64,
-    /// Number of results per number of the operands.
-    ratio: u64,
-}
-
-impl LeastSizes {
-    /// Of arrays that take far more memory than all else, for example the scores of attention in long rows.
-    pub(crate) const LARGE: Self = Self { results: 1 << 20, ratio: 4 };
-    /// All products, to test that this changes no bits.
-    pub(crate) const ANY: Self = Self { results: 0, ratio: 0 };
 }
 
 /// Whether the node is a product whose sums all have one number of terms, which a run knows.

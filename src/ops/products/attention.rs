@@ -54,10 +54,10 @@ operations! {
     /// that are not finite. Several heads take one copy of each operand and of the result. Waits as
     /// [`matmul`](Self::matmul) for the number of scores.
     ///
-    /// Memory: scores and weights are one number each per query, key and head. On the CPU, scores of long rows, which are
-    /// at least 2^20 and 4 times the numbers of queries and keys, are not stored but computed where they are read, in the
-    /// gradient too: memory is linear in the lengths of rows, and the products of queries and keys are computed twice, in
-    /// the gradient 4 times. On a GPU, all scores are stored.
+    /// Memory: scores and weights are one number each per query, key and head. Scores of long rows, which are at least 2^20
+    /// and 4 times the numbers of queries and keys, are not stored but computed where they are read, in the gradient too,
+    /// if the arrays fit the bindings of a kernel: memory is linear in the lengths of rows on the CPU, and 64 times less
+    /// than the scores on a GPU. The products of queries and keys are then computed twice, in the gradient 4 times.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -244,6 +244,9 @@ impl<'m, 'a> Emitter<'m, 'a> {
     }
 
     fn load(&mut self, node: &crate::graph::planned::Node, at: &str) -> String {
+        if let Some(product) = self.module.recomputed(node) {
+            return format!("{product}({at})");
+        }
         let k = self.module.array(node);
         match elements_per_word(node.dtype()) {
             4 => unpacked(node.dtype(), &format!("load_b{k}({at} >> 2u)"), &format!("({at} & 3u) * 8u")),

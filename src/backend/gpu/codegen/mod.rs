@@ -16,6 +16,7 @@ mod loops;
 mod outputs;
 mod pairs;
 mod phases;
+mod recomputed;
 mod recurrence;
 mod row_kernel;
 mod storage;
@@ -63,6 +64,8 @@ pub(crate) struct ModuleBuilder<'a> {
     functions: String,
     uses_status: bool,
     row_context: Option<(Node, u32)>,
+    /// The products, by number, whose functions are generated.
+    products: BTreeSet<usize>,
     /// The registers that expressions may read.
     registers: Registers,
     /// The array of a fetch, which is bound in parts.
@@ -88,6 +91,7 @@ impl<'a> ModuleBuilder<'a> {
             functions: String::new(),
             uses_status: false,
             row_context: step.row_context.clone(),
+            products: BTreeSet::new(),
             registers: Registers::default(),
             fetched: step.fetches(),
             vectors: Vec::new(),

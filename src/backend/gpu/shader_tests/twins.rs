@@ -11,6 +11,7 @@ use crate::backend::gpu::runtime::{Adapter, DeviceOptions, Runtime, adapters};
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::node::Node;
+use crate::graph::step::fusion::Fusion;
 
 /// A device identity that is not in use.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 40);
@@ -42,7 +43,10 @@ pub(super) fn gpus() -> &'static [(String, BackendRef)] {
         assert!(!found.is_empty() || none_expected, "these tests need an adapter, if only a software one");
         let open = |adapter, options: &DeviceOptions, name: String| -> (String, BackendRef) {
             let runtime = Runtime::open(adapter, options).expect("opens");
-            (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, &DeviceOptions::default())))
+            (
+                name.clone(),
+                Arc::new(GpuBackend::new(runtime, fresh_id(), name, Fusion::WhereCheaper, &DeviceOptions::default())),
+            )
         };
         let mut out: Vec<_> =
             found.iter().map(|a| open(a, &DeviceOptions::default(), a.summary.name.clone())).collect();
@@ -87,7 +91,10 @@ pub(in crate::backend::gpu) fn small_bindings() -> Vec<(String, BackendRef)> {
         let options = DeviceOptions::default().core_limits(true).max_binding(64 << 10);
         let runtime = Runtime::open(adapter, &options).expect("opens");
         let name = "small bindings".to_owned();
-        (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, &DeviceOptions::default())))
+        (
+            name.clone(),
+            Arc::new(GpuBackend::new(runtime, fresh_id(), name, Fusion::WhereCheaper, &DeviceOptions::default())),
+        )
     };
     adapters().first().map(open).into_iter().collect()
 }

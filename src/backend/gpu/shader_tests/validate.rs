@@ -7,11 +7,12 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use crate::dtype::DType;
 use crate::graph::plan::{Int64Repr, PlanLimits, Step};
 use crate::graph::planned::Node;
+use crate::graph::step::fusion::Fusion;
 use crate::graph::walk::for_each_expr;
 
-/// The limits of the smallest device.
+/// The limits of the smallest device, for kernels that compute all products that they can.
 pub(super) const fn limits(longs: Int64Repr) -> PlanLimits {
-    PlanLimits::of_core_webgpu(longs)
+    PlanLimits { fusion: Fusion::AllProducts, ..PlanLimits::of_core_webgpu(longs) }
 }
 
 /// Names of WGSL's built-in functions. A module must not give them another meaning, since functions of the user call them.

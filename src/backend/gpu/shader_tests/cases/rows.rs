@@ -130,37 +130,56 @@ impl Cases<'_> {
     }
 
     pub(super) fn products(&mut self) {
-        let Sizes { values, rows, number } = self.sizes;
         for dtype in ops::REDUCED {
             for tile in [16, 32, 64] {
                 for (sizes, is_ragged) in [("of rows", true), ("of one size", false)] {
                     for counted in [false, true] {
-                        // Sizes and starts of the batches from splits, or constants; a product and a cast are fused.
-                        let s = self.splits();
-                        let start =
-                            |at: Expr| if is_ragged { Expr::load(&s, at) } else { at.mul(Expr::u32(values / rows)) };
-                        let size = start(Expr::index().add(Expr::u32(1))).sub(start(Expr::index()));
-                        let size = if is_ragged { size } else { Expr::u32(number as u32) };
-                        let value = self.values(dtype);
-                        let product = Product {
-                            batches: if counted { self.counted_extent(rows) } else { Extent::known(rows) },
-                            sizes: [size.clone(), Expr::u32(7), size],
-                            starts: [0; 3].map(|_| start(Expr::index())),
-                            operands: [value.clone().mul(value), self.values(DType::U8).cast(dtype)],
-                            capacities: [values.into(), values.into()],
-                            terms: values.into(),
-                            transposed: [true, false],
-                            has_gaps: false,
-                            tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3.into()) },
-                            tile_capacity: values.into(),
-                            tile,
-                        };
-                        let node = Recorder::new(self.backend, "product").product(Extent::known(values), product, &[]);
+                        let node = self.product(dtype, tile, is_ragged, counted);
                         self.out.push((format!("product {dtype} by {tile} {sizes} counted {counted}"), node));
                     }
                 }
             }
+            for is_ragged in [false, true] {
+                self.sums_of_products(dtype, is_ragged);
+            }
         }
+    }
+
+    /// A product of each row: sizes and starts of the batches from splits, or constants; a product and a cast are fused.
+    fn product(&self, dtype: DType, tile: u32, is_ragged: bool, counted: bool) -> Node {
+        let Sizes { values, rows, number } = self.sizes;
+        let s = self.splits();
+        let start = |at: Expr| if is_ragged { Expr::load(&s, at) } else { at.mul(Expr::u32(values / rows)) };
+        let size = start(Expr::index().add(Expr::u32(1))).sub(start(Expr::index()));
+        let size = if is_ragged { size } else { Expr::u32(number as u32) };
+        let value = self.values(dtype);
+        let product = Product {
+            batches: if counted { self.counted_extent(rows) } else { Extent::known(rows) },
+            sizes: [size.clone(), Expr::u32(7), size],
+            starts: [0; 3].map(|_| start(Expr::index())),
+            operands: [value.clone().mul(value), self.values(DType::U8).cast(dtype)],
+            capacities: [values.into(), values.into()],
+            terms: values.into(),
+            transposed: [true, false],
+            has_gaps: false,
+            tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3.into()) },
+            tile_capacity: values.into(),
+            tile,
+        };
+        Recorder::new(self.backend, "product").product(Extent::known(values), product, &[])
+    }
+
+    /// Sums of rows of a product that no kernel stores.
+    fn sums_of_products(&mut self, dtype: DType, is_ragged: bool) {
+        let product = self.product(dtype, 32, is_ragged, false);
+        let nvals = Extent::known(self.sizes.values);
+        let of_rows = (Rows::Splits(self.splits()), Extent::known(self.sizes.rows));
+        let node = Recorder::new(self.backend, "reduce").reduce(
+            ReduceOp::Sum,
+            RowDomain::of(of_rows, nvals, 1),
+            Expr::load(&product, Expr::index()),
+        );
+        self.out.push((format!("sums of a product {dtype} ragged {is_ragged}"), node.expect("small")));
     }
 
     pub(super) fn scans_and_sorts(&mut self) {
