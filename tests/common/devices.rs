@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use ragged::{CpuOptions, DType, Device, HostTensor, HostValues};
+use ragged::{DType, Device, HostTensor, HostValues};
 
 #[cfg(feature = "gpu")]
-use super::adapter::{gpu_with, recomputing, with_core_limits, without_fusion};
+use super::adapter::{recomputing, with_core_limits, without_fusion};
 
 /// Environment variable that states that no GPU adapter is expected on this machine.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
@@ -36,16 +36,16 @@ pub fn gpus() -> Vec<Named> {
     found.into_iter().enumerate().map(|(k, device)| (label(k), device)).collect()
 }
 
-/// A CPU device and one of the first GPU adapter whose statistics no other test changes.
+/// A new device of the first GPU adapter that stores no product that its readers can compute; `None` where no adapter is
+/// expected.
 ///
 /// # Panics
 /// As [`gpus`].
-pub fn own_devices() -> Vec<Device> {
-    let cpu = Device::cpu_with(&CpuOptions::default());
+pub fn recomputing_gpu() -> Option<Named> {
     #[cfg(feature = "gpu")]
-    return [cpu].into_iter().chain(gpu_with(&ragged::DeviceOptions::default())).collect();
+    return recomputing();
     #[cfg(not(feature = "gpu"))]
-    vec![cpu]
+    None
 }
 
 /// The CPU device, the CPU device without fusion, then every GPU adapter.
@@ -84,7 +84,7 @@ pub fn every_way() -> &'static [Named] {
     ALL.get_or_init(|| {
         let mut all = fused_and_not().to_vec();
         all.insert(2, ("cpu recomputing".into(), Device::cpu_recomputing()));
-        all.extend(recomputing());
+        all.extend(recomputing_gpu());
         all.extend(with_core_limits());
         all
     })

@@ -10,7 +10,7 @@ pub mod random;
 
 #[cfg(feature = "gpu")]
 pub use adapter::gpu_with;
-pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpus, has, own_devices};
+pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpus, has, recomputing_gpu};
 use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result};
 
 /// Every dtype except strings.

@@ -92,6 +92,10 @@ use crate::stats::Stats;
 use crate::trace::span;
 use crate::tuning::Tuning;
 
+/// Numbers of a product from which on it is not stored: they exceed the caches, and the blocks of it that a kernel reads
+/// are computed as fast as those of a stored one.
+const LARGE_PRODUCT: u64 = 1 << 20;
+
 /// The backend that computes on the host's processor.
 #[derive(Default)]
 pub(crate) struct CpuBackend {
@@ -272,6 +276,7 @@ impl Backend for CpuBackend {
             reads_any_number: true,
             max_binding: u64::MAX,
             fusion: self.fusion,
+            large_product: LARGE_PRODUCT,
             int64: Int64Repr::Native,
             kernels: &CpuKernels,
             // As on the GPU, so that both backends run the same steps.

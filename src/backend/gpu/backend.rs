@@ -27,6 +27,10 @@ use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
 
+/// Numbers of a product from which on it is not stored: 128 MiB of `f32`, the largest binding that every device has. Shaders
+/// compute numbers one by one, at several times the cost of the tiles of a stored product.
+pub(super) const LARGE_PRODUCT: u64 = 1 << 25;
+
 /// The graph backend of one GPU.
 pub(crate) struct GpuBackend {
     pub(super) runtime: Arc<Runtime>,
@@ -131,6 +135,7 @@ impl Backend for GpuBackend {
             reads_any_number: false,
             max_binding: limits.max_binding,
             fusion: self.fusion,
+            large_product: LARGE_PRODUCT,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
             kernels: GpuKernels::of(self.driver_limits()),
             row_state: MAX_STATE,

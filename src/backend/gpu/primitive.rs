@@ -97,6 +97,7 @@ impl Kernels for GpuKernels {
 #[cfg(test)]
 mod core_webgpu {
     use super::*;
+    use crate::backend::gpu::backend::LARGE_PRODUCT;
     use crate::backend::gpu::row_reduce::MAX_STATE;
     use crate::graph::plan::{Int64Repr, PlanLimits};
     use crate::graph::step::fusion::Fusion;
@@ -111,6 +112,7 @@ mod core_webgpu {
                 reads_any_number: false,
                 max_binding: 128 << 20,
                 fusion: Fusion::WhereCheaper,
+                large_product: LARGE_PRODUCT,
                 int64,
                 kernels: GpuKernels::of(DriverLimits::LoopIterations),
                 row_state: MAX_STATE,

@@ -1,5 +1,5 @@
 //! The host side of `shaders/row_reduce.wgsl` and its parts for several columns (`row_reduce_wide.wgsl`) and for long
-//! rows (`row_reduce_long.wgsl`).
+//! rows (`row_reduce_long.wgsl`), and of `row_reduce_by_row.wgsl`.
 
 use super::binding_windows::{AccessPattern, LEVEL2, RowTile, own_rows};
 use super::codegen::{Kernel, ModuleBuilder, shares_words};
@@ -15,6 +15,7 @@ use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
+use crate::graph::step::row_kernel::RowKernel;
 use crate::tuning::Tuning;
 
 /// Maximum accumulator state per row, in bytes. Every device has 16 KiB of workgroup memory, of which the lists of rows
@@ -76,6 +77,12 @@ impl Grid {
     /// The same grid for rows of at most that length: `level2` is needed only for rows of several blocks.
     pub fn for_rows_up_to(self, longest: u32) -> Self {
         if longest > self.block { self } else { Self { level2: None, part_len: 1, ..self } }
+    }
+
+    /// The grid of `row_reduce_by_row.wgsl`: a workgroup for each row.
+    pub fn by_row(self) -> Self {
+        let (x, y) = fold_grid(self.head[0]);
+        Self { entry: "by_row", level1: (x, y, 1), level2: None, part_len: 1, ..self }
     }
 }
 
@@ -139,6 +146,10 @@ fn wide_tile(inner: u32) -> u32 {
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
 const ROW_REDUCE_LONG: &str = include_str!("../../../shaders/row_reduce_long.wgsl");
+const ROW_REDUCE_BY_ROW: &str = include_str!("../../../shaders/row_reduce_by_row.wgsl");
+
+/// Maximum accumulator state per row of `row_reduce_by_row.wgsl`, in bytes: 512 of them fit workgroup memory.
+const MAX_STATE_BY_ROW: usize = 24;
 
 /// Cost of a tile of `main`, at most `most`, and number of lanes for its blocks, for `state` bytes of accumulator state
 /// per row. Each block that may start in a tile takes 8 lanes: later blocks of a row are 256 positions apart, first
@@ -212,6 +223,15 @@ impl WorkgroupMemory {
 struct RowReduceKernel {
     /// The cost of a row, which the scratch arrays of the module depend on.
     alpha: u32,
+    /// Whether a workgroup reduces a row.
+    by_row: bool,
+}
+
+/// Whether a workgroup reduces a row: where the partials of long rows would take far more memory than the operands of the
+/// products whose numbers are reduced.
+fn is_by_row(step: &Step, kernel: &RowKernel, (inner, state): (u32, usize)) -> bool {
+    let computes_products = !step.recomputed.is_empty() && !step.is_oversized();
+    computes_products && inner == 1 && kernel.map.is_none() && state <= MAX_STATE_BY_ROW
 }
 
 impl Kernel for RowReduceKernel {
@@ -237,13 +257,19 @@ impl GpuPrimitive for Reduce<InPlan> {
         let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
             return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row reduction"));
         };
-        if step.is_oversized() {
+        let by_row = is_by_row(step, kernel, (*inner, state));
+        if by_row {
+            grid = grid.by_row();
+        } else if step.is_oversized() {
             grid = for_partial_bindings(grid);
         }
-        let g = modules.get(step, RowReduceKernel { alpha: grid.head[4] }, || {
+        let g = modules.get(step, RowReduceKernel { alpha: grid.head[4], by_row }, || {
             let mut m = ModuleBuilder::new(step, first_slot);
             partition_functions(&mut m, rows, nrows);
             let elem = m.row_kernel(kernel, rows);
+            if by_row {
+                return m.finish_row_kernel(&[ROW_REDUCE_BY_ROW, ROW_TILES], (&elem, state), kernel);
+            }
             // Partially bound arrays may lack some positions of a tile.
             let coalesces = tuning.coalesce_rows && !step.is_oversized();
             let by_position =
@@ -287,7 +313,8 @@ impl GpuPrimitive for Reduce<InPlan> {
 /// below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at most once,
 /// and one that has passed its end stays there. At most STAGE values are staged, and mapping by position ends at the
 /// number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed blocks and long
-/// rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions call end too: see
+/// rows are bounded by the lengths of the lists, with steps of 1 or more; those of `by_row` over blocks by the number of blocks
+/// of a row, at most 2^24. Functions that expressions call end too: see
 /// `map.rs`.
 const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
 

@@ -212,7 +212,7 @@ impl LinkedPlan {
     pub(crate) fn is_valid(&self, run: &RunTable) -> bool {
         let sizes = SizeView::of(run);
         let is_other = |least| self.products.iter().any(|(n, exceeds)| exceeds_operands(n, least, sizes) != *exceeds);
-        if self.limits.fusion.least_products().is_some_and(is_other) {
+        if self.limits.least_products().is_some_and(is_other) {
             return false;
         }
         match &self.validity {

@@ -43,7 +43,7 @@ const MAX_ATTEMPTS: usize = 8;
 /// exceed a binding: see [`Validity`](linked::Validity).
 pub(crate) fn plan(arena: &mut Arena, roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> Plan {
     let _span = span!("plan", arrays = roots.len());
-    let products = limits.fusion.least_products().map_or_else(Vec::new, |least| {
+    let products = limits.least_products().map_or_else(Vec::new, |least| {
         let exceeds = |n: Node| (exceeds_operands(&n, least, sizes), n);
         recomputable(roots).into_iter().map(exceeds).map(|(exceeds, n)| (n, exceeds)).collect()
     });

@@ -13,11 +13,11 @@ pub(crate) enum Fusion {
 }
 
 impl Fusion {
-    /// The least sizes of products that are not stored; `None` if all are stored.
-    pub(crate) fn least_products(self) -> Option<LeastSizes> {
+    /// The least sizes of products that are not stored, of which `large` numbers are a large one; `None` if all are stored.
+    pub(super) fn least_products(self, large: u64) -> Option<LeastSizes> {
         match self {
             Self::Nothing => None,
-            Self::WhereCheaper => Some(LeastSizes { results: 1 << 20, ratio: 4 }),
+            Self::WhereCheaper => Some(LeastSizes { results: large, ratio: 4 }),
             Self::AllProducts => Some(LeastSizes { results: 0, ratio: 0 }),
         }
     }

@@ -9,7 +9,7 @@ pub(crate) mod recomputed;
 pub(crate) mod row_kernel;
 pub(crate) mod traffic;
 
-use self::fusion::Fusion;
+use self::fusion::{Fusion, LeastSizes};
 use self::fusion_barrier::Barriers;
 use self::recomputed::RecomputedProduct;
 use self::row_kernel::RowKernel;
@@ -53,6 +53,8 @@ pub(crate) struct PlanLimits {
     pub(crate) max_binding: u64,
     /// How much is fused.
     pub(crate) fusion: Fusion,
+    /// Numbers of a product from which on storing it costs more than computing them several times.
+    pub(crate) large_product: u64,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
     /// The kernels.
@@ -64,6 +66,11 @@ pub(crate) struct PlanLimits {
 }
 
 impl PlanLimits {
+    /// The least sizes of products that are not stored; `None` if all are stored.
+    pub(crate) fn least_products(&self) -> Option<LeastSizes> {
+        self.fusion.least_products(self.large_product)
+    }
+
     /// Number of bindings for an array of `bytes` bytes.
     pub(crate) fn windows(&self, bytes: u64) -> u32 {
         if bytes <= self.max_binding { 1 } else { bytes.div_ceil(self.window_bytes()).try_into().unwrap_or(u32::MAX) }

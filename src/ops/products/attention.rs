@@ -55,9 +55,10 @@ operations! {
     /// [`matmul`](Self::matmul) for the number of scores.
     ///
     /// Memory: scores and weights are one number each per query, key and head. Scores of long rows, which are at least 2^20
-    /// and 4 times the numbers of queries and keys, are not stored but computed where they are read, in the gradient too,
-    /// if the arrays fit the bindings of a kernel: memory is linear in the lengths of rows on the CPU, and 64 times less
-    /// than the scores on a GPU. The products of queries and keys are then computed twice, in the gradient 4 times.
+    /// (2^25 on a GPU) and 4 times the numbers of queries and keys, are not stored but computed where they are read, in the
+    /// gradient too, if the arrays fit the bindings of a kernel: memory is linear in the lengths of rows. The products of
+    /// queries and keys are then computed twice, in the gradient 4 times; on a GPU again for each 16 to 64 columns of the
+    /// values, each time at several times the cost of stored products.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

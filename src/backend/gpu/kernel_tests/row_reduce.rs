@@ -82,14 +82,27 @@ const MAX_F32: Reduction<f32, u32> = Reduction {
 const ORDER: Reduction<u32, u32> =
     Reduction { name: "order", combine: order::COMBINE, combine_cpu: order::combine, ..SUM_U32 };
 
+/// How a kernel divides the work.
+#[derive(Clone, Copy)]
+enum Division {
+    /// Tiles of equal cost, with this cost of a row.
+    Tiles { alpha: u32 },
+    /// A workgroup per row.
+    Rows,
+}
+
 impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
-    fn text(&self) -> String {
-        let template = [
-            include_str!("../../../../shaders/row_reduce.wgsl"),
-            include_str!("../../../../shaders/row_reduce_wide.wgsl"),
-            include_str!("../../../../shaders/row_reduce_long.wgsl"),
-            include_str!("../../../../shaders/lib/row_tiles.wgsl"),
-        ];
+    fn text(&self, division: Division) -> String {
+        let tiles = include_str!("../../../../shaders/lib/row_tiles.wgsl");
+        let template = match division {
+            Division::Tiles { .. } => vec![
+                include_str!("../../../../shaders/row_reduce.wgsl"),
+                include_str!("../../../../shaders/row_reduce_wide.wgsl"),
+                include_str!("../../../../shaders/row_reduce_long.wgsl"),
+                tiles,
+            ],
+            Division::Rows => vec![include_str!("../../../../shaders/row_reduce_by_row.wgsl"), tiles],
+        };
         // Larger accumulators do not fit workgroup memory.
         let stages = size_of::<E>() == 4;
         let stage = if stages { 2064 } else { 1 };
@@ -122,7 +135,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
     /// Runs on both backends and compares bits. The capacities exceed the actual sizes by `spare` rows and values.
     /// Returns the results.
     fn check(&self, mode: Mode, case: &str, lengths: &[u32], inner: usize, spare: (u32, u32), values: &[V]) -> Vec<E> {
-        self.check_with(mode, case, lengths, inner, spare, values, 4)
+        self.check_with(mode, case, lengths, inner, spare, values, Division::Tiles { alpha: 4 })
     }
 
     #[expect(clippy::too_many_arguments, reason = "a test's parameters")]
@@ -134,7 +147,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         inner: usize,
         spare: (u32, u32),
         values: &[V],
-        alpha: u32,
+        division: Division,
     ) -> Vec<E> {
         let label = format!("{}, {case}, inner {inner}, {mode:?}", self.name);
         let live = splits(lengths);
@@ -154,12 +167,15 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let gpu = gpu();
         let mut grid = grid(total + spare.1, rows as u32, inner as u32, Tiles::DEFAULT).unwrap();
         assert_eq!(grid.head[4], 4);
-        grid.head[4] = alpha; // tiles for a cost of 4 suffice for a lower one
+        match division {
+            Division::Tiles { alpha } => grid.head[4] = alpha, // tiles for a cost of 4 suffice for a lower one
+            Division::Rows => grid = grid.by_row(),
+        }
         let mut padded = live;
         padded.resize(rows + 1, total);
         let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
         let (out, part) = (gpu.junk::<E>(rows * inner), gpu.junk::<E>(grid.part_len as usize));
-        let kernel = gpu.kernel(&self.text(), mode, grid.head, &[&values, &splits, &out, &part]);
+        let kernel = gpu.kernel(&self.text(division), mode, grid.head, &[&values, &splits, &out, &part]);
         let (x, y, z) = grid.level1;
         let mut stages = vec![(grid.entry, (x, y + 1, z))];
         stages.extend(grid.level2.map(|(x, y, z)| ("level2", (x, y + 1, z))));
@@ -202,8 +218,22 @@ fn order_is_canonical_for_lower_costs_of_a_row() {
         for (seed, lengths) in [dense, adversarial(99, 200_000)].into_iter().enumerate() {
             for inner in [1, 3] {
                 let case = format!("alpha {alpha}, set {seed}");
-                ORDER.check_with(Mode::Checked, &case, &lengths, inner, (10, 0), &values, alpha);
+                let division = Division::Tiles { alpha };
+                ORDER.check_with(Mode::Checked, &case, &lengths, inner, (10, 0), &values, division);
             }
+        }
+    }
+}
+
+/// Rows around the edges of lanes, blocks and lists of blocks, by a workgroup each.
+#[test]
+fn order_is_canonical_for_a_workgroup_per_row() {
+    let edges = vec![0, 1, 16, 17, 0, 31, 255, 256, 257, 2048, 2049, 4096, 4097, 65_536, 65_537, 70_000, 3];
+    for (seed, lengths) in [edges, adversarial(7, 200_000)].into_iter().enumerate() {
+        let values = integers(400_000);
+        for spare in [(0, 0), (5, 77)] {
+            let case = format!("by row, set {seed}");
+            ORDER.check_with(Mode::Checked, &case, &lengths, 1, spare, &values, Division::Rows);
         }
     }
 }
