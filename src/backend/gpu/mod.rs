@@ -32,6 +32,7 @@ mod histogram;
 mod map;
 pub(crate) mod matmul;
 pub(crate) mod rank_bitmap;
+mod row_grid;
 mod row_hash;
 pub(crate) mod row_reduce;
 pub(crate) mod row_scan;

@@ -6,7 +6,7 @@ use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
-use super::row_reduce;
+use super::row_grid;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::block_len;
 use crate::graph::plan::{SizedLimits, Step};
@@ -16,7 +16,7 @@ use crate::graph::primitive::RowScan;
 /// Grids, scratch size and parameter words of a row scan. Its tiles and partials are those of a row reduction with the
 /// same blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid(row_reduce::Grid);
+pub struct Grid(row_grid::Grid);
 
 impl Grid {
     /// The entry points with their grids, in order: `level2` and `add` only if a row may have several blocks.
@@ -50,8 +50,7 @@ impl Grid {
 /// The grid for up to `rows` rows and `nvals` values of `inner` columns. `None` if an index would exceed 32 bits, or if
 /// there are no rows or no columns.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
-    row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::DEFAULT, block_len(inner as usize) as u32)
-        .map(Grid)
+    row_grid::grid_of_blocks(nvals, rows, inner, row_grid::Tiles::DEFAULT, block_len(inner as usize) as u32).map(Grid)
 }
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
@@ -87,7 +86,7 @@ impl GpuPrimitive for RowScan<InPlan> {
             return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row scan"));
         };
         if step.is_oversized() {
-            grid = Grid(row_reduce::for_partial_bindings(grid.0));
+            grid = Grid(row_grid::for_partial_bindings(grid.0));
         }
         let g = modules.get(step, RowScanKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot);
@@ -141,7 +140,7 @@ impl GpuPrimitive for RowScan<InPlan> {
             own_rows(&self.on, decay)?;
         }
         let tile = RowTile { splits, inner: self.on.inner, block: block_len(self.on.inner as usize) };
-        let cost = at.launch.params[row_reduce::TILE_COST];
+        let cost = at.launch.params[row_grid::TILE_COST];
         // Factors are stored as results are.
         let binding = if matches!(at.binding, Binding::Scratch(FACTORS)) { &Binding::Output(0) } else { at.binding };
         Some(tile.access_pattern(&Bound { binding, ..*at }, cost, |values| values(&at.step.out)))

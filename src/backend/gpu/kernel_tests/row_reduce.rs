@@ -8,7 +8,7 @@ use super::harness::{Mode, gpu, source};
 use super::order::{self, floats, integers};
 use super::rows::{adversarial, distributions, splits};
 use crate::backend::cpu::row_reduce::reference::{Plain, reduce_row};
-use crate::backend::gpu::row_reduce::{Tiles, grid};
+use crate::backend::gpu::row_grid::{Tiles, grid};
 
 /// A reduction in WGSL, as the generator would define it, and in Rust.
 struct Reduction<V, E> {
