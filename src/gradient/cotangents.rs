@@ -2,6 +2,7 @@
 
 use super::access;
 use super::expr::{self, Read};
+use super::factors::Factors;
 use super::given::Given;
 use super::unique_rows::UniqueRows;
 use crate::error::Result;
@@ -14,8 +15,8 @@ use crate::graph::recorder::Recorder;
 /// Number of contributions that one map adds.
 const ADDED_AT_ONCE: usize = 8;
 
-/// The pass from results and their cotangents to inputs.
-pub(super) type Pass = fn(Recorder<'_>, Vec<(Node, Expr)>, &[Node]) -> Result<Vec<Option<Node>>>;
+/// The pass from results and their cotangents to inputs, in which factors of cotangents are stored.
+pub(super) type Pass = fn(Recorder<'_>, Vec<(Node, Expr)>, &[Node], &Factors) -> Result<Vec<Option<Node>>>;
 
 /// The cotangents of arrays.
 pub(super) struct Cotangents<'a> {
@@ -30,12 +31,20 @@ pub(super) struct Cotangents<'a> {
     looked_up: DigestSet,
     /// The reads of these: the cotangents, and the index.
     reads: DigestMap<Vec<(Given<'a>, Expr)>>,
+    /// Factors that are stored, in the passes over the step of a recurrence.
+    factors: Option<&'a Factors>,
 }
 
 impl<'a> Cotangents<'a> {
     /// No cotangents, of arrays that the inputs are reached from; the cotangents of those `looked_up` may be rows.
     pub(super) fn new(rec: Recorder<'a>, pass: Pass, (reaching, looked_up): (DigestSet, DigestSet)) -> Self {
-        Self { rec, pass, of: DigestMap::default(), reaching, looked_up, reads: DigestMap::default() }
+        let (of, reads) = (DigestMap::default(), DigestMap::default());
+        Self { rec, pass, of, reaching, looked_up, reads, factors: None }
+    }
+
+    /// As given, where factors of cotangents are stored.
+    pub(super) fn with_factors(self, factors: Option<&'a Factors>) -> Self {
+        Self { factors, ..self }
     }
 
     /// Whether the inputs are reached from the array.
@@ -53,8 +62,12 @@ impl<'a> Cotangents<'a> {
     /// Adds what the positions below `count` contribute, where `ct` is the cotangent of `value`; both are expressions in
     /// the position.
     pub(super) fn pull(&mut self, value: &Expr, ct: Expr, count: &Extent) -> Result<()> {
-        let reads = expr::reads(self.rec, value, (ct, count), |node| self.wants(node))?;
-        for Read { node, index, ct } in reads {
+        let reads = expr::reads(self.rec, value, (ct.clone(), count), |node| self.wants(node))?;
+        for Read { node, index, ct: of_read } in reads {
+            let ct = match self.factors {
+                Some(factors) => factors.replaced(&of_read, &ct, count),
+                None => of_read,
+            };
             let given = Given { rec: self.rec, ct, count: count.clone() };
             if self.looked_up.contains(&node.digest()) {
                 self.reads.entry(node.digest()).or_default().push((given, index));

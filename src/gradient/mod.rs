@@ -14,6 +14,7 @@ mod access;
 mod call;
 mod cotangents;
 mod expr;
+mod factors;
 mod given;
 mod inverse;
 mod keyed_rows;

@@ -12,6 +12,7 @@
 //! Cotangents are recorded like any other values: the pass computes nothing.
 
 use super::cotangents::Cotangents;
+use super::factors::Factors;
 use super::unique_rows::UniqueRows;
 use super::{expr, primitive};
 use crate::error::Result;
@@ -25,8 +26,14 @@ use crate::graph::recorder::Recorder;
 ///
 /// # Errors
 /// A primitive or a function without a gradient.
-pub(super) fn cotangents(rec: Recorder<'_>, results: Vec<(Node, Expr)>, inputs: &[Node]) -> Result<Vec<Option<Node>>> {
-    Ok(totals(rec, results, inputs, false)?.into_iter().map(|total| total.and_then(Total::into_dense)).collect())
+fn cotangents(
+    rec: Recorder<'_>,
+    results: Vec<(Node, Expr)>,
+    inputs: &[Node],
+    factors: &Factors,
+) -> Result<Vec<Option<Node>>> {
+    let totals = of_all(rec, results, inputs, (false, Some(factors)))?;
+    Ok(totals.into_iter().map(|total| total.and_then(Total::into_dense)).collect())
 }
 
 /// The cotangent of an input.
@@ -48,6 +55,15 @@ pub(super) fn totals(
     inputs: &[Node],
     of_rows: bool,
 ) -> Result<Vec<Option<Total>>> {
+    of_all(rec, results, inputs, (of_rows, None))
+}
+
+fn of_all(
+    rec: Recorder<'_>,
+    results: Vec<(Node, Expr)>,
+    inputs: &[Node],
+    (of_rows, factors): (bool, Option<&Factors>),
+) -> Result<Vec<Option<Total>>> {
     let targets: DigestSet = inputs.iter().map(Node::digest).collect();
     let order = inputs_first(results.iter().map(|(node, _)| node), &targets);
     let mut reaching = DigestSet::default();
@@ -58,7 +74,7 @@ pub(super) fn totals(
         }
     }
     let looked_up = if of_rows { targets.clone() } else { DigestSet::default() };
-    let mut all = Cotangents::new(rec, cotangents, (reaching, looked_up));
+    let mut all = Cotangents::new(rec, cotangents, (reaching, looked_up)).with_factors(factors);
     for (node, ct) in results {
         all.add(&node, ct);
     }

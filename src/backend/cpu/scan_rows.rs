@@ -26,8 +26,8 @@ use crate::graph::primitive::{ScanRows, Stage, StageValue};
 /// Most rows of a block.
 const ROWS: usize = packed_matrix::VECTORS;
 
-/// Blocks per core: cores that finish early take further blocks.
-const BLOCKS_PER_CORE: usize = 4;
+/// Blocks per core, at least: cores that finish early take further blocks.
+const BLOCKS_PER_CORE: usize = 2;
 
 impl CpuPrimitive for ScanRows<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
@@ -66,9 +66,8 @@ impl CpuPrimitive for ScanRows<InPlan> {
         let loop_ = Loop { scan: self, stages, initial: CompiledExpr::new(inputs, &self.initial), matrices };
         let mut rows = rows_of(starts, nrows, self.on.inner as usize * size, out.bytes_mut());
         rows.sort_by_key(|row| Reverse(row.len));
-        let blocks = rayon::current_num_threads() * BLOCKS_PER_CORE;
-        let each = rows.len().div_ceil(blocks).clamp(1, ROWS);
-        parallel::for_each_chunk(&mut rows, each, &|_, rows| loop_.run(rows));
+        let blocks = blocks_of(&mut rows, rayon::current_num_threads() * BLOCKS_PER_CORE);
+        parallel::for_each(blocks, &|rows| loop_.run(rows));
         Ok(())
     }
 }
@@ -93,6 +92,23 @@ fn rows_of<'o>(starts: RowStarts<'_>, nrows: usize, bytes: usize, mut out: &'o m
         }
     }
     rows
+}
+
+/// Blocks of consecutive rows, each with about a `parts`-th of the elements: few long rows, or many short ones.
+fn blocks_of<'b, 'o>(mut rows: &'b mut [RowOutput<'o>], parts: usize) -> Vec<&'b mut [RowOutput<'o>]> {
+    let most = rows.iter().map(|row| row.len).sum::<usize>().div_ceil(parts.max(1));
+    let mut blocks = Vec::new();
+    while !rows.is_empty() {
+        let (mut n, mut elements) = (0, 0);
+        while n < rows.len().min(ROWS) && (n == 0 || elements + rows[n].len <= most) {
+            elements += rows[n].len;
+            n += 1;
+        }
+        let (block, rest) = std::mem::take(&mut rows).split_at_mut(n);
+        blocks.push(block);
+        rows = rest;
+    }
+    blocks
 }
 
 /// A stage, compiled once for all runs.

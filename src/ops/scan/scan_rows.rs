@@ -50,6 +50,10 @@ impl Tensor {
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait.
     ///
+    /// The gradient is a recurrence in the other direction, which multiplies and adds alone. It stores what it reads and
+    /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
+    /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
@@ -129,6 +133,10 @@ impl<T: Element> RaggedTensor<T> {
     /// # Cost
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait.
+    ///
+    /// The gradient is a recurrence in the other direction, which multiplies and adds alone. It stores what it reads and
+    /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
+    /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use before::states_before;
 pub(crate) use flat::{Known, flat};
-pub(crate) use step::{MOST_NUMBERS, Step};
+pub(crate) use step::{MOST_NUMBERS, Step, numbers_per_element};
 
 use crate::dtype::DType;
 use crate::error::Result;

@@ -292,7 +292,7 @@ impl Recording<'_> {
 }
 
 /// The number of numbers of each of the elements, if it is a constant.
-pub(super) fn numbers_per_element(numbers: &Extent, elements: &Extent) -> Option<u32> {
+pub(crate) fn numbers_per_element(numbers: &Extent, elements: &Extent) -> Option<u32> {
     if numbers.is_same(elements) {
         return Some(1);
     }
