@@ -8,12 +8,14 @@
 //! embedding, an LSTM and a dense layer give the logits. Every tenth line is held out. Without a file the model is trained on a
 //! few built-in lines.
 
+mod chart;
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 
+use chart::Curve;
 use indicatif::{ProgressBar, ProgressStyle};
-use plotters::prelude::*;
 use ragged::{DType, Device, HostValues, Program, RaggedTensor, Result, Seed, Tensor, TensorSpec, s};
 use ragged_nn::{
     Adam, Clip, Clipped, Dense, Embedding, Lstm, Recurrent, Training, Variables, sparse_categorical_cross_entropy,
@@ -110,29 +112,6 @@ fn sampled(program: &Program, alphabet: &[char], random: &mut u64, device: &Devi
     Ok(line[1..].iter().map(|&k| alphabet[k as usize - 1]).collect())
 }
 
-/// The perplexity of batches and of the held-out lines, as an SVG.
-fn draw(
-    path: &str,
-    curve: &[(f64, f64)],
-    held_out: &[(f64, f64)],
-    of_pairs: f64,
-) -> std::result::Result<(), Box<dyn Error>> {
-    let root = SVGBackend::new(path, (720, 420)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let steps = curve.len() as f64;
-    let mut chart = ChartBuilder::on(&root)
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(44)
-        .build_cartesian_2d(0.0..steps, 0.0..30.0)?;
-    chart.configure_mesh().x_desc("step").y_desc("perplexity per character").draw()?;
-    chart.draw_series(LineSeries::new(curve.iter().copied(), &RGBColor(160, 190, 220)))?;
-    chart.draw_series(LineSeries::new(held_out.iter().copied(), BLUE.stroke_width(2)))?;
-    chart.draw_series(LineSeries::new([(0.0, of_pairs), (steps, of_pairs)], &RED))?;
-    root.present()?;
-    Ok(())
-}
-
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let text = match args.first() {
@@ -166,10 +145,10 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             (0..BATCH).map(|n| train[(k * BATCH + n).wrapping_mul(7919) % train.len()].clone()).collect();
         let [x, y] = batch(&lines, &device)?;
         let loss = f64::from(numbers(&step.run(&mut v, [&x, &y])?)?[0]);
-        curve.push((k as f64, loss.exp()));
+        curve.push(loss.exp());
         if (k + 1) % 100 == 0 || k + 1 == steps {
             let found = perplexity(&v, &held_out, count, &device)?;
-            of_held_out.push((k as f64, found));
+            of_held_out.push(((k + 1) as f64, found));
             bar.println(format!("step {}: perplexity {found:.3} of held-out lines", k + 1));
         }
         bar.set_message(format!("perplexity {:.2}", loss.exp()));
@@ -187,7 +166,12 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         println!("| {}", sampled(&next, &alphabet, &mut random, &device)?);
     }
     if let Some(path) = args.get(2) {
-        draw(path, &curve, &of_held_out, of_pairs)?;
+        let curves = [
+            Curve::of_steps("batch", curve),
+            Curve::new("held-out lines", of_held_out),
+            Curve::new("counts of pairs, held-out lines", vec![(0.0, of_pairs), (steps as f64, of_pairs)]),
+        ];
+        chart::draw(path, ["step", "perplexity per character"], 0.0..30.0, &curves)?;
     }
     Ok(())
 }

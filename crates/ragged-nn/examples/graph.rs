@@ -1,13 +1,18 @@
 //! A graph network: the community of each node of a graph, from its own features and those of its neighbours.
 //!
 //! ```sh
-//! cargo run --release -p ragged-nn --example graph [-- --small]
+//! cargo run --release -p ragged-nn --example graph -- [--small] [CURVE.svg]
 //! ```
 //!
 //! The graph is generated: a few nodes have most of the edges (a power law), most edges join nodes of one community, and the
 //! features of a node say little about its community. Neighbourhoods are the rows of a ragged tensor. A round of messages
 //! takes the mean of the neighbours' vectors; without any round the model is the baseline that sees features only.
 
+mod chart;
+
+use std::error::Error;
+
+use chart::Curve;
 use ragged::{Device, HostValues, RaggedTensor, Result, Seed, Tensor};
 use ragged_nn::{Activation, Adam, Dense, Training, Variables, sparse_categorical_cross_entropy};
 
@@ -74,8 +79,9 @@ fn graph(nodes: usize, random: &mut Random) -> Graph {
     Graph { features, neighbours, communities: (0..nodes).map(|k| (k % COMMUNITIES) as i32).collect() }
 }
 
-/// The share of nodes without a label whose community the model finds, after steps of training on those with one.
-fn accuracy(graph: &Graph, rounds: usize, steps: usize, device: &Device) -> Result<f64> {
+/// The share of nodes without a label whose community the model finds, after steps of training on those with one; and the
+/// losses of these steps.
+fn accuracy(graph: &Graph, rounds: usize, steps: usize, device: &Device) -> Result<(f64, Vec<f32>)> {
     let features = RaggedTensor::from_nested(graph.features.clone(), device)?;
     let neighbours = RaggedTensor::from_nested(graph.neighbours.clone(), device)?;
     let labelled: Vec<i32> = (0..graph.features.len()).step_by(LABELLED).map(|k| k as i32).collect();
@@ -90,39 +96,44 @@ fn accuracy(graph: &Graph, rounds: usize, steps: usize, device: &Device) -> Resu
         Adam::new(0.01),
         |v, [x, near, at, y]| sparse_categorical_cross_entropy(&model(v, x, near, rounds)?.gather(at)?, y),
     )?;
+    let mut losses = Vec::new();
     for _ in 0..steps {
-        step.run(&mut v, [&features, &neighbours, &labelled, &labels])?;
+        losses.push(step.run(&mut v, [&features, &neighbours, &labelled, &labels])?);
     }
+    let losses = Tensor::stack(&losses, 0)?.to_host()?.values;
 
     let found = model(&v, features.erased(), neighbours.erased(), rounds)?.argmax(1)?.to_host()?;
-    let HostValues::I64(found) = found.values else { return Ok(0.0) };
+    let (HostValues::I64(found), HostValues::F32(losses)) = (found.values, losses) else { return Ok((0.0, vec![])) };
     let unlabelled = || (0..found.len()).filter(|k| k % LABELLED != 0);
     let right = unlabelled().filter(|&k| found[k] == i64::from(graph.communities[k])).count();
-    Ok(right as f64 / unlabelled().count() as f64)
+    Ok((right as f64 / unlabelled().count() as f64, losses))
 }
 
-/// The accuracy without messages, after one round, and after two.
-pub fn accuracies(nodes: usize, steps: usize, device: &Device) -> Result<[f64; 3]> {
+/// The accuracy without messages, after one round, and after two, each with the losses of the steps.
+pub fn accuracies(nodes: usize, steps: usize, device: &Device) -> Result<Vec<(f64, Vec<f32>)>> {
     let graph = graph(nodes, &mut Random(1));
     let mut degrees: Vec<usize> = graph.neighbours.iter().map(Vec::len).collect();
     degrees.sort_unstable();
     let edges: usize = degrees.iter().sum();
     let (median, most) = (degrees[nodes / 2], degrees[nodes - 1]);
     println!("{nodes} nodes, {edges} neighbours; median {median}, most {most}");
-    let mut found = [0.0; 3];
-    for (rounds, found) in found.iter_mut().enumerate() {
-        *found = accuracy(&graph, rounds, steps, device)?;
-    }
-    Ok(found)
+    (0..3).map(|rounds| accuracy(&graph, rounds, steps, device)).collect()
 }
 
-fn main() -> Result<()> {
-    let is_small = std::env::args().any(|arg| arg == "--small");
-    let (nodes, steps) = if is_small { (500, 40) } else { (5000, 100) };
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let (small, paths): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|arg| arg == "--small");
+    let (nodes, steps) = if small.is_empty() { (5000, 100) } else { (500, 40) };
     let found = accuracies(nodes, steps, &Device::cpu())?;
     println!("rounds  accuracy of nodes without a label");
-    for (rounds, found) in found.iter().enumerate() {
+    for (rounds, (found, _)) in found.iter().enumerate() {
         println!("{rounds:<6}  {:.1} %", 100.0 * found);
+    }
+    if let Some(path) = paths.first() {
+        let curve = |(rounds, (_, losses)): (usize, (f64, Vec<f32>))| {
+            Curve::of_steps(format!("{rounds} rounds of messages"), losses.into_iter().map(f64::from))
+        };
+        let curves: Vec<Curve> = found.into_iter().enumerate().map(curve).collect();
+        chart::draw(path, ["step", "cross-entropy of nodes with a label"], 0.0..2.0, &curves)?;
     }
     Ok(())
 }

@@ -1,16 +1,19 @@
 //! A recurrent classifier of lines of text: whether a line is from a play or from an article.
 //!
 //! ```sh
-//! cargo run --release -p ragged-nn --example lines -- plays.txt articles.txt [DEVICE]
+//! cargo run --release -p ragged-nn --example lines -- plays.txt articles.txt [DEVICE [CURVE.svg]]
 //! ```
 //!
 //! The model is that of TensorFlow's guide of ragged tensors: hashed words, an embedding of width 16, an LSTM of 32 units
 //! without bias, a dense layer of 32 units, and one logit. Without files it is trained on a few built-in lines. Every fifth line
 //! of both files is held out.
 
+mod chart;
+
 use std::fs;
 use std::time::Instant;
 
+use chart::Curve;
 use ragged::{DType, Device, HostValues, Program, RaggedTensor, Result, SavedModel, Seed, Tensor, TensorSpec, s};
 use ragged_nn::{
     Activation, Dense, Embedding, Lstm, Recurrent, RmsProp, Training, Variables, binary_cross_entropy_with_logits,
@@ -110,16 +113,20 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         binary_cross_entropy_with_logits(&model(v, x)?, y)
     })?;
     let batches: Vec<[Tensor; 2]> = train.chunks(BATCH).map(|lines| batch(lines, &device)).collect::<Result<_>>()?;
+    let (mut curve, mut wrong) = (Vec::new(), Vec::new());
     for epoch in 1..=EPOCHS {
         let started = Instant::now();
         let mut losses = Vec::new();
         for [x, y] in &batches {
             losses.push(step.run(&mut v, [x, y])?);
         }
-        let loss = Tensor::stack(&losses, 0)?.reduce_mean(..)?;
+        let losses = RaggedTensor::<f32>::try_from(Tensor::stack(&losses, 0)?)?.to_vec()?;
+        let loss = losses.iter().sum::<f32>() / losses.len() as f32;
         let found = logits(&held_out, &device, |x| model(&v, x))?;
-        let (accuracy, took) = (100.0 * accuracy(&found, &held_out), started.elapsed());
-        println!("epoch {epoch}: loss {loss}, {accuracy:.2} % of held-out lines, {took:.1?}");
+        let (accuracy, took) = (accuracy(&found, &held_out), started.elapsed());
+        println!("epoch {epoch}: loss {loss:.4}, {:.2} % of held-out lines, {took:.1?}", 100.0 * accuracy);
+        curve.extend(losses.into_iter().map(f64::from));
+        wrong.push((curve.len() as f64, 1.0 - accuracy));
     }
 
     // The file has the program that serves the model, and the variables: both predict the same bits.
@@ -131,5 +138,12 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let served = logits(&held_out, &device, |x| Ok(serve.run(x)?.remove(0)))?;
     assert_eq!(served, logits(&held_out, &device, |x| model(&fresh, x))?);
     assert_eq!(served, logits(&held_out, &device, |x| model(&v, x))?);
+    if let Some(path) = args.get(3) {
+        let curves = [
+            Curve::of_steps("cross-entropy of a batch", curve),
+            Curve::new("share of held-out lines that are classified wrong", wrong),
+        ];
+        chart::draw(path, ["step", "loss, share"], 0.0..1.0, &curves)?;
+    }
     Ok(())
 }

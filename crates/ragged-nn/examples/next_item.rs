@@ -1,7 +1,7 @@
 //! A recommender: the next item of a user, from the items before it.
 //!
 //! ```sh
-//! cargo run --release -p ragged-nn --example next_item [-- --small]
+//! cargo run --release -p ragged-nn --example next_item -- [--small] [CURVE.svg]
 //! ```
 //!
 //! Histories are generated: users and items have tastes that the model does not see, and some items are popular with
@@ -10,6 +10,11 @@
 //! random (sampled softmax). The last item of each history is held out; the hit rate is the share of users who have it among
 //! the ten items with the highest scores, next to that of the ten most popular items. Items of the history do not count.
 
+mod chart;
+
+use std::error::Error;
+
+use chart::Curve;
 use ragged::{Device, HostValues, RaggedTensor, Result, Seed, Tensor};
 use ragged_nn::{Adam, Embedding, Initializer, Training, Variables, sparse_categorical_cross_entropy};
 
@@ -97,8 +102,8 @@ fn is_hit(scores: &[f32], history: &[i32], item: i32) -> bool {
     (0..scores.len()).filter(is_better).count() < BEST
 }
 
-/// The hit rates of the model and of the most popular items.
-pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> Result<[f64; 2]> {
+/// The hit rates of the model and of the most popular items; and the mean loss of each epoch.
+pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> Result<([f64; 2], Vec<f32>)> {
     let mut random = Random(1);
     let all = histories(users, items, &mut random);
     let values: usize = all.iter().map(Vec::len).sum();
@@ -111,15 +116,18 @@ pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> 
     let mut step = Training::trace(&mut v, [&x, &candidates, &y], Adam::new(0.01), |v, [x, candidates, y]| {
         sparse_categorical_cross_entropy(&scores(v, x, candidates, items)?, y)
     })?;
+    let mut curve = Vec::new();
     for epoch in 1..=epochs {
         let mut losses = Vec::new();
         for users in train.chunks(BATCH) {
             let [x, candidates, y] = batch(users, items, &mut random, device)?;
             losses.push(step.run(&mut v, [&x, &candidates, &y])?);
         }
+        let loss = RaggedTensor::<f32>::try_from(Tensor::stack(&losses, 0)?.reduce_mean(..)?)?.item()?;
         if epoch % 5 == 0 {
-            println!("epoch {epoch}: loss {}", Tensor::stack(&losses, 0)?.reduce_mean(..)?);
+            println!("epoch {epoch}: loss {loss:.4}");
         }
+        curve.push(loss);
     }
 
     let mut popular = vec![0f32; items];
@@ -135,15 +143,24 @@ pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> 
             hits[1] += usize::from(is_hit(&popular, history, item));
         }
     }
-    Ok(hits.map(|hits| hits as f64 / train.len() as f64))
+    Ok((hits.map(|hits| hits as f64 / train.len() as f64), curve))
 }
 
-fn main() -> Result<()> {
-    let is_small = std::env::args().any(|arg| arg == "--small");
-    let (users, items, epochs) = if is_small { (500, 100, 10) } else { (4000, 500, 30) };
-    let [model, popular] = hit_rates(users, items, epochs, &Device::cpu())?;
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let (small, paths): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|arg| arg == "--small");
+    let (users, items, epochs) = if small.is_empty() { (4000, 500, 30) } else { (500, 100, 10) };
+    let ([model, popular], losses) = hit_rates(users, items, epochs, &Device::cpu())?;
     println!("             hit rate of {BEST}");
     println!("model        {:.1} %", 100.0 * model);
     println!("most popular {:.1} %", 100.0 * popular);
+    if let Some(path) = paths.first() {
+        // The loss of equal scores.
+        let equal = f64::from(OTHERS as u32 + 1).ln();
+        let curves = [
+            Curve::of_steps("model", losses.into_iter().map(f64::from)),
+            Curve::new("equal scores", vec![(1.0, equal), (epochs as f64, equal)]),
+        ];
+        chart::draw(path, ["epoch", "sampled cross-entropy"], 0.0..5.0, &curves)?;
+    }
     Ok(())
 }

@@ -52,6 +52,14 @@
 //!   nothing.
 //! - Files are [`ragged::SavedModel`]s: [`Variables::add_to`] adds variables by name beside programs and tensors.
 //!
+//! # Other libraries
+//!
+//! A tensor of another library becomes a variable by [`Variables::set`], from flat values
+//! ([`RaggedTensor::dense`](ragged::RaggedTensor::dense)). A part of a model in another library is trained together with one
+//! here: it takes the values that this part computes ([`RaggedTensor::to_vec`](ragged::RaggedTensor::to_vec)), and the
+//! derivative of its loss by them is an input of a step whose loss is `sum(values * derivative)`.
+//! `examples/exchange` of the repository does both with candle and burn.
+//!
 //! Results have the same bits on every device: initial values, losses, and variables after any number of steps.
 //!
 //! Errors are values of [`ragged::Error`] that begin with the function that was called, and name the variable or the layer.

@@ -2,10 +2,11 @@
 //! dropped before, at sizes around the thresholds of both backends.
 //!
 //! `pairs`: two operations on one source, with an event between them. `program`: random programs with random actions.
-//! `threads`: threads that share tensors.
+//! `threads`: threads that share tensors. `gradients`: gradients of random programs whose values were read.
 
 mod action;
 mod campaign;
+mod gradients;
 mod judges;
 mod material;
 mod outcome;
@@ -194,4 +195,26 @@ fn programs_on_gpus_are_independent_of_their_history() {
     let has_f64 = common::has(&staged(), DType::F64);
     let bounds = Bounds { largest: 3000, steps: 5, random_steps: false, has_f64 };
     run_programs("gpu, stages of 4 KiB", Campaign::new(staged, bounds), 8);
+}
+
+/// Compares the gradients of random programs on devices that keep their history from program to program.
+fn run_gradients(devices: &[(&str, Device)], cases: u64) {
+    let mut faults = Vec::new();
+    each_case(cases, |seed| faults.extend(gradients::fault(seed, devices)));
+    assert!(faults.is_empty(), "{}", summary(&faults));
+}
+
+#[test]
+fn gradients_are_independent_of_their_history() {
+    run_gradients(&[("cpu", fresh())], 80);
+}
+
+#[test]
+fn gradients_on_gpus_are_independent_of_their_history() {
+    if common::gpus().is_empty() {
+        return;
+    }
+    let staged = DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10));
+    let open = |options: &DeviceOptions| Device::gpu_with(options).expect("the first adapter opens twice");
+    run_gradients(&[("gpu", open(&DeviceOptions::default())), ("gpu, stages of 4 KiB", open(&staged))], 5);
 }

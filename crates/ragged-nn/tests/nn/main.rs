@@ -7,6 +7,7 @@ mod errors;
 mod files;
 mod keras;
 mod layers;
+mod lazy_adam;
 mod models;
 mod options;
 mod plans;
