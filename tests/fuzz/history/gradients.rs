@@ -38,15 +38,15 @@ const EVENTS: [Event; 12] =
 fn happens(event: Event, results: &[Tensor]) -> Result<()> {
     let Some(x) = results.last() else { return Ok(()) };
     match event {
-        Event::Nothing => {}
-        Event::Read => drop(x.to_host()?),
-        Event::ReadFirstRow if x.rank() > 0 => drop(x.slice(s![..1])?.to_host()?),
-        Event::ReadFirstRow | Event::Evaluate => x.eval()?,
-        Event::Print => drop(x.to_string()),
-        Event::Explain => drop(x.explain()?),
-        Event::Check => x.check()?,
-        Event::EvaluateAll => ragged::eval(results)?,
-        Event::Differentiate => drop(grad(|x| weighed(&x[0]), [x])?[0].to_host()?),
+        Nothing => {}
+        Read => drop(x.to_host()?),
+        ReadFirstRow if x.rank() > 0 => drop(x.slice(s![..1])?.to_host()?),
+        ReadFirstRow | Evaluate => x.eval()?,
+        Print => drop(x.to_string()),
+        Explain => drop(x.explain()?),
+        Check => x.check()?,
+        EvaluateAll => ragged::eval(results)?,
+        Differentiate => drop(grad(|x| weighed(&x[0]), [x])?[0].to_host()?),
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ pub fn fault(seed: u64, devices: &[(&str, Device)]) -> Option<String> {
         Ok(Some(fault)) => return shown(fault),
         Err(e) => return shown(format!("differences: {e}")),
     }
-    let want = match chain.gradient(&fresh(), &mut || Event::Nothing) {
+    let want = match chain.gradient(&fresh(), &mut || Nothing) {
         Ok(want) => want,
         Err(e) => return shown(format!("without events: {e}")),
     };
@@ -205,7 +205,7 @@ pub fn fault(seed: u64, devices: &[(&str, Device)]) -> Option<String> {
         match found {
             Ok(found) if found.each_ref().map(digest) == want.each_ref().map(digest) => {}
             Ok(found) => {
-                let again = chain.gradient(device, &mut || Event::Nothing);
+                let again = chain.gradient(device, &mut || Nothing);
                 let is_same = again.is_ok_and(|again| again.each_ref().map(digest) == want.each_ref().map(digest));
                 let [found, want] = [&found, &want].map(|of| of.each_ref().map(text));
                 return shown(format!(
@@ -231,7 +231,7 @@ fn reads_change_the_order_of_sums_where_every_array_is_stored() -> Result<()> {
         let of = grad(
             |x| {
                 let windows = x[0].sliding_windows(3, 1)?;
-                happens(if is_read { Event::Read } else { Event::Nothing }, &[windows.clone()])?;
+                happens(if is_read { Read } else { Nothing }, std::slice::from_ref(&windows))?;
                 weighed(&windows.reduce_sum(2)?)
             },
             [&x],

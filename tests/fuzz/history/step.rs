@@ -39,6 +39,22 @@ fn pairwise(row: &[i64], f: impl Fn(i64, i64) -> i64) -> Vec<i64> {
     row.windows(2).map(|w| f(w[0], w[1])).collect()
 }
 
+/// The sum of each row.
+fn sums(rows: &[Vec<i64>]) -> Vec<i64> {
+    rows.iter().map(|row| row.iter().sum()).collect()
+}
+
+/// The states `3 state + x`, at most 100, times the last one.
+fn states_and_values(row: &[i32]) -> Vec<i32> {
+    let next = |state: &mut i32, x: &i32| {
+        *state = state.wrapping_mul(3).wrapping_add(*x);
+        Some(*state)
+    };
+    let states: Vec<i32> = row.iter().scan(0, next).collect();
+    let last = states.last().copied().unwrap_or(0);
+    states.iter().map(|state| state.min(&100).wrapping_mul(last)).collect()
+}
+
 /// In ascending order, after the zeros.
 fn zeros_first(mut row: Vec<i64>) -> Vec<i64> {
     row.sort_by_key(|&v| (v != 0, v));
@@ -177,6 +193,28 @@ const ROWS: &[Step] = &[
         let flat = x.flat_values()?;
         Ok(flat.group_by_key([&flat.cast(DType::Bool)?, &flat, &flat.reverse(0)?])?.1)
     }),
+    twinned(
+        "updated rows",
+        |x, _| {
+            let sums = x.reduce_sum(1)?.flat_values()?.reshape([-1])?;
+            let at = sums.greater(2)?.where_indices()?.reshape([-1])?;
+            sums.update_rows(&at, &sums.gather(&at)?.add(1)?)
+        },
+        |x, _| x.vector(sums)?.each_number(|sum| if sum > 2 { sum + 1 } else { sum }),
+    ),
+    twinned(
+        "last states and running values",
+        |x, _| {
+            let x = x.cast(DType::I32)?;
+            let start = x.flat_values()?.reshape([-1])?.slice(s![..0])?.reduce_sum(keep(0))?;
+            let out = x.scan_rows([&start], |states, x| {
+                let state = states[0].multiply(3)?.add(x)?;
+                Ok((vec![state.clone()], vec![state.minimum(100)?]))
+            })?;
+            out.outputs[0].multiply(&out.states[0].expand_dims(-1)?)
+        },
+        |x, _| x.each_row_narrow(states_and_values),
+    ),
     step("set_union with its reverse", |x, _| x.set_union(&x.reverse(1)?)),
     step("of each row what is not zero", |x, _| x.map_rows(|r| r.boolean_mask(&r.cast(DType::Bool)?))),
     step("ranges", |x, _| x.row_lengths(1)?.range()),
@@ -185,7 +223,7 @@ const ROWS: &[Step] = &[
 
 /// Reductions, shapes, parts.
 const SHAPES: &[Step] = &[
-    twinned("sum of each row", |x, _| x.reduce_sum(1), |x, _| x.vector(|r| r.iter().map(|r| r.iter().sum()).collect())),
+    twinned("sum of each row", |x, _| x.reduce_sum(1), |x, _| x.vector(sums)),
     step("sum of columns", |x, _| x.reduce_sum(0)),
     twinned(
         "maximum of each column",

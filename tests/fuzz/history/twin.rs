@@ -47,6 +47,20 @@ impl Twin {
         Some(Self::Rows { wide: true, rows: rows.iter().map(|row| f(row)).collect() })
     }
 
+    /// 32-bit rows that are a function of each row's values, as 32-bit integers.
+    pub fn each_row_narrow(&self, f: impl Fn(&[i32]) -> Vec<i32>) -> Option<Self> {
+        let Self::Rows { rows, .. } = self else { return None };
+        let narrow = |row: &Vec<i64>| row.iter().map(|&n| n as i32).collect::<Vec<_>>();
+        let rows = rows.iter().map(|row| f(&narrow(row)).into_iter().map(i64::from).collect()).collect();
+        Some(Self::Rows { wide: false, rows })
+    }
+
+    /// A vector whose numbers are a function of each number.
+    pub fn each_number(&self, f: impl Fn(i64) -> i64) -> Option<Self> {
+        let Self::Vector { wide, values } = self else { return None };
+        Some(Self::Vector { wide: *wide, values: values.iter().map(|&n| fit(*wide, f(n))).collect() })
+    }
+
     /// Rows that are a function of all rows.
     pub fn all_rows(&self, f: impl Fn(&[Vec<i64>]) -> Rows<i64>) -> Option<Self> {
         let Self::Rows { wide, rows } = self else { return None };
