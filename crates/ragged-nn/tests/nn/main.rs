@@ -1,5 +1,7 @@
 //! Training on every device: the values of Keras, equal bits, one plan, files, and errors.
 
+#![allow(clippy::duplicate_mod, reason = "the examples that `models` tests share a module")]
+
 mod attention;
 mod devices;
 mod embeddings;
