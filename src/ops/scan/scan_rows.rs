@@ -50,7 +50,7 @@ impl Tensor {
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait.
     ///
-    /// The gradient is a recurrence in the other direction, which multiplies and adds alone. It stores what it reads and
+    /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
     ///
@@ -134,7 +134,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait.
     ///
-    /// The gradient is a recurrence in the other direction, which multiplies and adds alone. It stores what it reads and
+    /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
     ///
