@@ -7,7 +7,7 @@
 //          suffices. Invocations are divided among rows and columns: a power of two of them per row.
 // Order    Serial along the row. A product adds its terms in the order of matmul.wgsl; each product of numbers is
 //          rounded before it is added. The bits depend on neither the batch nor the device, and equal those of the CPU.
-// Traffic  Writes each state once. Reads the inputs of each element once per number that uses them, and a matrix once
+// Traffic  Writes each state once, and each number that is kept. Reads the inputs of each element once per number that uses them, and a matrix once
 //          per element, mostly from caches. A dispatch that continues reads the states before its first position.
 // Parts    Rows may be divided among several dispatches: each continues from the states that `out` holds.
 // Limits   All flat positions < 2^32. 14 KiB of workgroup memory. A position takes a barrier per phase, and one more. Few
@@ -19,16 +19,17 @@
 //            const PHASES: u32, const REVERSED: bool
 //            const IN_SCRATCH: bool           whether registers are in the buffer `registers`
 //            fn row_words() -> u32            words of the registers of a row
+//            fn stored_numbers() -> u32       numbers of an element in `out`: the states, then what is kept
 //            fn width_of(k: u32) -> u32       numbers per row of phase k; k = PHASES: numbers of all states
 //            fn lane_bits_of(k: u32) -> u32   invocations per row: 1 << lane_bits_of(k), at most 256
 //            fn compute(k: u32, r: u32, row: u32, element: u32, c: u32)
-//                                             stores column c of the registers of phase k; `r` is the number of the row in
-//                                             its group
+//                                             stores column c of the registers of phase k, in `out` too where they are
+//                                             kept; `r` is the number of the row in its group
 //            fn initial(i: u32, row: u32) -> Elem     number i of the states before the first elements of all rows
 //            fn next_state(r: u32, c: u32) -> Elem    number c of the states after the element
 //            fn set_state(r: u32, c: u32, v: Elem)
 //            The functions find the registers of row `r` from word first_word + r * row_words() on.
-// Buffers    out: array<Elem>                 the states after each element
+// Buffers    out: array<Elem>                 of each element, the states after it and what is kept
 //            registers: array<u32>            group_rows() * row_words() words per workgroup, if IN_SCRATCH
 // Head       head[0]  rows (capacity), group_rows: rows per workgroup (at most 256), elements (capacity), groups
 //            head[1]  the first position of this dispatch, the first of the next, and the first group of this dispatch
@@ -94,7 +95,7 @@ fn main(
                 if (first == 0u) {
                     set_state(r, c, initial(row * inner + c, row));
                 } else {
-                    set_state(r, c, load_out(element_at(r, first - 1u) * inner + c));
+                    set_state(r, c, load_out(element_at(r, first - 1u) * stored_numbers() + c));
                 }
             }
         }
@@ -128,7 +129,7 @@ fn main(
                 for (var c = t & ((1u << state_bits) - 1u); c < inner; c += 1u << state_bits) {
                     let v = next_state(r, c);
                     set_state(r, c, v);
-                    store_out(element * inner + c, v);
+                    store_out(element * stored_numbers() + c, v);
                 }
             }
         }

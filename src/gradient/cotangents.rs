@@ -15,8 +15,17 @@ use crate::graph::recorder::Recorder;
 /// Number of contributions that one map adds.
 const ADDED_AT_ONCE: usize = 8;
 
-/// The pass from results and their cotangents to inputs, in which factors of cotangents are stored.
-pub(super) type Pass = fn(Recorder<'_>, Vec<(Node, Expr)>, &[Node], &Factors) -> Result<Vec<Option<Node>>>;
+/// The pass from results and their cotangents to inputs, through the step of a recurrence.
+pub(super) type Pass = fn(Recorder<'_>, Vec<(Node, Expr)>, &[Node], StepArrays<'_>) -> Result<Vec<Option<Node>>>;
+
+/// What passes over the step of a recurrence read of its arrays.
+#[derive(Clone, Copy)]
+pub(super) struct StepArrays<'a> {
+    /// Factors of cotangents that are stored.
+    pub(super) factors: &'a Factors,
+    /// Arrays that are read, each with the node that computes the same numbers and has their cotangents.
+    pub(super) stored: &'a [(Node, Node)],
+}
 
 /// The cotangents of arrays.
 pub(super) struct Cotangents<'a> {
@@ -32,7 +41,7 @@ pub(super) struct Cotangents<'a> {
     /// The reads of these: the cotangents, and the index.
     reads: DigestMap<Vec<(Given<'a>, Expr)>>,
     /// Factors that are stored, in the passes over the step of a recurrence.
-    factors: Option<&'a Factors>,
+    pub(super) factors: Option<&'a Factors>,
 }
 
 impl<'a> Cotangents<'a> {
@@ -40,11 +49,6 @@ impl<'a> Cotangents<'a> {
     pub(super) fn new(rec: Recorder<'a>, pass: Pass, (reaching, looked_up): (DigestSet, DigestSet)) -> Self {
         let (of, reads) = (DigestMap::default(), DigestMap::default());
         Self { rec, pass, of, reaching, looked_up, reads, factors: None }
-    }
-
-    /// As given, where factors of cotangents are stored.
-    pub(super) fn with_factors(self, factors: Option<&'a Factors>) -> Self {
-        Self { factors, ..self }
     }
 
     /// Whether the inputs are reached from the array.

@@ -37,6 +37,7 @@ mod strided;
 mod tests;
 mod unique_rows;
 mod value_and_grad;
+mod zero_columns;
 
 pub use rows_gradient::{Gradient, RowsGradient};
 pub(crate) use value_and_grad::{dense, of_function};

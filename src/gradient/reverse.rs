@@ -11,28 +11,27 @@
 //!
 //! Cotangents are recorded like any other values: the pass computes nothing.
 
-use super::cotangents::Cotangents;
-use super::factors::Factors;
+use super::cotangents::{Cotangents, StepArrays};
 use super::unique_rows::UniqueRows;
 use super::{expr, primitive};
 use crate::error::Result;
-use crate::graph::digest::DigestSet;
+use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 
-/// The cotangents of the inputs, where those of results are given as expressions in their positions. `None` for an input
-/// that no result depends on.
+/// The cotangents of the inputs of a recurrence's step, where those of results are given as expressions in their positions.
+/// `None` for an input that no result depends on.
 ///
 /// # Errors
 /// A primitive or a function without a gradient.
-fn cotangents(
+fn of_step(
     rec: Recorder<'_>,
     results: Vec<(Node, Expr)>,
     inputs: &[Node],
-    factors: &Factors,
+    arrays: StepArrays<'_>,
 ) -> Result<Vec<Option<Node>>> {
-    let totals = of_all(rec, results, inputs, (false, Some(factors)))?;
+    let totals = of_all(rec, results, inputs, (false, Some(arrays)))?;
     Ok(totals.into_iter().map(|total| total.and_then(Total::into_dense)).collect())
 }
 
@@ -48,7 +47,11 @@ impl Total {
     }
 }
 
-/// As [`cotangents`]; those of inputs of which a single look-up reads rows are these rows, if `of_rows`.
+/// The cotangents of the inputs, where those of results are given as expressions in their positions. `None` for an input that
+/// no result depends on. Those of inputs of which a single look-up reads rows are these rows, if `of_rows`.
+///
+/// # Errors
+/// A primitive or a function without a gradient.
 pub(super) fn totals(
     rec: Recorder<'_>,
     results: Vec<(Node, Expr)>,
@@ -62,10 +65,17 @@ fn of_all(
     rec: Recorder<'_>,
     results: Vec<(Node, Expr)>,
     inputs: &[Node],
-    (of_rows, factors): (bool, Option<&Factors>),
+    (of_rows, of_step_arrays): (bool, Option<StepArrays<'_>>),
 ) -> Result<Vec<Option<Total>>> {
     let targets: DigestSet = inputs.iter().map(Node::digest).collect();
-    let order = inputs_first(results.iter().map(|(node, _)| node), &targets);
+    let stored = of_step_arrays.iter().flat_map(|arrays| arrays.stored);
+    let stored: DigestMap<&Node> = stored.map(|(read, computed)| (read.digest(), computed)).collect();
+    let depends_on = |node: &Node| match stored.get(&node.digest()) {
+        _ if targets.contains(&node.digest()) => Vec::new(),
+        Some(&computed) => vec![computed.clone()],
+        None => depends_on(node),
+    };
+    let order = inputs_first(results.iter().map(|(node, _)| node), &depends_on);
     let mut reaching = DigestSet::default();
     for node in &order {
         let reaches = |node: &Node| reaching.contains(&node.digest());
@@ -74,13 +84,16 @@ fn of_all(
         }
     }
     let looked_up = if of_rows { targets.clone() } else { DigestSet::default() };
-    let mut all = Cotangents::new(rec, cotangents, (reaching, looked_up)).with_factors(factors);
+    let mut all = Cotangents::new(rec, of_step, (reaching, looked_up));
+    all.factors = of_step_arrays.map(|arrays| arrays.factors);
     for (node, ct) in results {
         all.add(&node, ct);
     }
     for node in order.iter().rev().filter(|node| !targets.contains(&node.digest())) {
-        if let Some(ct) = all.total(node) {
-            primitive::pull(&mut all, node, &ct)?;
+        let Some(ct) = all.total(node) else { continue };
+        match stored.get(&node.digest()) {
+            Some(computed) => all.add(computed, Expr::load(&ct, Expr::index())),
+            None => primitive::pull(&mut all, node, &ct)?,
         }
     }
     let total = |node: &Node| match all.rows(node)? {
@@ -100,15 +113,15 @@ fn depends_on(node: &Node) -> Vec<Node> {
     of_exprs.chain(recipe.iter().filter_map(|recipe| recipe.base().cloned())).collect()
 }
 
-/// The arrays that the results have derivatives of, each after those that it has derivatives of, down to the targets.
-fn inputs_first<'a>(results: impl Iterator<Item = &'a Node>, targets: &DigestSet) -> Vec<Node> {
+/// The arrays that the results have derivatives of, each after those that it has derivatives of.
+fn inputs_first<'a>(results: impl Iterator<Item = &'a Node>, depends_on: &impl Fn(&Node) -> Vec<Node>) -> Vec<Node> {
     let (mut out, mut seen) = (Vec::new(), DigestSet::default());
     let mut stack: Vec<(Node, bool)> = results.map(|node| (node.clone(), false)).collect();
     while let Some((node, is_ready)) = stack.pop() {
         if is_ready {
             out.push(node);
         } else if seen.insert(node.digest()) {
-            let inputs = if targets.contains(&node.digest()) { Vec::new() } else { depends_on(&node) };
+            let inputs = depends_on(&node);
             stack.push((node, true));
             stack.extend(inputs.into_iter().map(|input| (input, false)));
         }

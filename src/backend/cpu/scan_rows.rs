@@ -4,7 +4,6 @@
 //! for all rows of the block that have the position.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use super::array::Array;
 use super::column_blocks::{ColumnExprs, ColumnTemplates, selected};
@@ -181,6 +180,7 @@ impl Loop<'_> {
         let width = |k: usize| scan.width(k as u32) as usize;
         let (mut elements, mut registers) = (Vec::new(), Vec::new());
         let longest = rows.first().map_or(0, |row| row.len);
+        let bytes = scan.on.inner as usize * scan.initial.dtype().size();
         for position in 0..longest {
             let active = rows.partition_point(|row| row.len > position);
             let place = |row: &RowOutput<'_>| if scan.reversed { row.len - 1 - position } else { position };
@@ -204,14 +204,15 @@ impl Loop<'_> {
             states.extend(scan.next.iter().map(|&k| registers[k as usize].clone()));
             for (b, row) in rows[..active].iter_mut().enumerate() {
                 let at = place(row);
-                store(&states, b, &scan.states, row.out, at);
+                let stored = scan.stored().map(|k| (&registers[k as usize], width(k as usize)));
+                store(stored, b, &mut row.out[at * bytes..][..bytes]);
             }
         }
     }
 
     /// The initial states of the rows.
     fn initial_states(&self, rows: &[RowOutput<'_>]) -> Vec<Encoded<'static>> {
-        let (inner, dtype) = (self.scan.on.inner, self.scan.initial.dtype());
+        let (inner, dtype) = (self.scan.state_numbers(), self.scan.initial.dtype());
         let starts = rows.iter().map(|row| row.row as u32 * inner).collect();
         let block = Block::sequences(&self.initial, starts, inner);
         let all = Encoded::filled(dtype, rows.len() * inner as usize, |out| {
@@ -227,14 +228,11 @@ impl Loop<'_> {
     }
 }
 
-/// Stores the states of row `b` of a block to element `at` of the row.
-fn store(states: &[Encoded<'static>], b: usize, widths: &[u32], out: &mut [u8], at: usize) {
-    let inner = widths.iter().sum::<u32>() as usize;
-    let mut first = at * inner;
-    for (state, &width) in states.iter().zip(widths) {
-        let (size, width) = (state.dtype().size(), width as usize);
-        let own: Range<usize> = first * size..(first + width) * size;
-        state.slice(b * width..(b + 1) * width).store(&mut out[own]);
-        first += width;
+/// Stores the numbers of row `b` of a block, of registers and their widths, one register after another.
+fn store<'r>(registers: impl Iterator<Item = (&'r Encoded<'static>, usize)>, b: usize, mut out: &mut [u8]) {
+    for (register, width) in registers {
+        let (own, rest) = out.split_at_mut(width * register.dtype().size());
+        register.slice(b * width..(b + 1) * width).store(own);
+        out = rest;
     }
 }

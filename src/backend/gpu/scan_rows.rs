@@ -62,10 +62,10 @@ pub struct StepCost {
 }
 
 impl StepCost {
-    fn of(phases: &Phases, inner: u32) -> Self {
+    fn of(phases: &Phases) -> Self {
         let of_phases = phases.phases.iter().map(|phase| (phase.width, phase.iterations));
         let (initial, row_words) = (phases.initial_iterations, phases.row_words);
-        Self { phases: of_phases.chain([(inner, STORE)]).collect(), initial, row_words }
+        Self { phases: of_phases.chain([(phases.state_numbers, STORE)]).collect(), initial, row_words }
     }
 
     /// Iterations of loops of one invocation per position of `group_rows` rows.
@@ -151,8 +151,8 @@ impl GpuPrimitive for ScanRows<InPlan> {
             return Ok(Lowered::default());
         }
         let phases = Phases::of(self);
-        let cost = StepCost::of(&phases, *inner);
-        let widest = cost.phases.iter().map(|&(width, _)| width).max().unwrap_or(0);
+        let cost = StepCost::of(&phases);
+        let widest = cost.phases.iter().map(|&(width, _)| width).fold(*inner, u32::max);
         if u64::from(n) * u64::from(widest) > u32::MAX.into() || count > u32::MAX - INVOCATIONS {
             return Err(too_many(step, (count, n, widest), "a recurrence"));
         }

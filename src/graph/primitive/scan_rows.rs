@@ -7,8 +7,9 @@ use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{Expr, Extent, Node};
 
-/// A recurrence along each row: the states after each element, `on.inner` numbers in all. A row begins with the initial
-/// states; the step computes the stages of an element from the states before it, one after another.
+/// A recurrence along each row: of each element `on.inner` numbers, the states after it, then the registers that are kept.
+/// A row begins with the initial states; the step computes the stages of an element from the states before it, one after
+/// another.
 ///
 /// Registers hold the numbers of one element: first those of the states, then those of each stage. A stage reads numbers
 /// of its own element only, see [`columns`](Expr::columns).
@@ -19,11 +20,11 @@ use crate::graph::{Expr, Extent, Node};
     serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
 )]
 pub(crate) struct ScanRows<R: Refs = Recorded> {
-    /// The rows; `inner` is the number of numbers of all states.
+    /// The rows; `inner` is the number of numbers of all states and of what is kept.
     pub(crate) on: RowDomain<R>,
     /// Whether rows are scanned from their ends.
     pub(crate) reversed: bool,
-    /// The states before the first element of each row, at `row * inner + column`.
+    /// The states before the first element of each row, at `row * state_numbers + column`.
     pub(crate) initial: R::Expr,
     /// Numbers of each state.
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
@@ -34,6 +35,17 @@ pub(crate) struct ScanRows<R: Refs = Recorded> {
     /// The register that holds each state after the step.
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     pub(crate) next: Box<[u32]>,
+    /// Registers whose numbers are kept: stored beside the states, for readers other than the step. A register of a state
+    /// has the numbers before the element.
+    #[cfg_attr(
+        feature = "saved",
+        serde(
+            default,
+            skip_serializing_if = "<[u32]>::is_empty",
+            deserialize_with = "crate::graph::saved_list::deserialize"
+        )
+    )]
+    pub(crate) kept: Box<[u32]>,
 }
 
 /// What computes a register of `width` numbers.
@@ -106,14 +118,25 @@ impl<R: Refs> ScanRows<R> {
     pub(super) fn map<W: Rewrite<R>>(&self, r: &mut W) -> ScanRows<W::To> {
         let (on, initial) = (self.on.map(r), r.expr(&self.initial));
         let stages = self.stages.iter().map(|stage| stage.map(r)).collect();
-        let Self { reversed, states, next, .. } = self;
-        ScanRows { on, initial, stages, reversed: *reversed, states: states.clone(), next: next.clone() }
+        let Self { reversed, states, next, kept, .. } = self;
+        let (states, next, kept) = (states.clone(), next.clone(), kept.clone());
+        ScanRows { on, initial, stages, reversed: *reversed, states, next, kept }
     }
 
     /// Numbers of register `k`.
     pub(crate) fn width(&self, k: u32) -> u32 {
         let k = k as usize;
         self.states.get(k).copied().unwrap_or_else(|| self.stages[k - self.states.len()].width)
+    }
+
+    /// Numbers of all states.
+    pub(crate) fn state_numbers(&self) -> u32 {
+        self.states.iter().sum()
+    }
+
+    /// The registers whose numbers are stored: those of the states after the element, and those kept.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = u32> {
+        self.next.iter().chain(&self.kept).copied()
     }
 }
 
@@ -123,7 +146,7 @@ impl Facts for ScanRows<InPlan> {
     }
     fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         let of_elements = |inner: u32| Positions { count: self.on.nvals.clone(), inner };
-        let mut out = vec![Positions { count: self.on.nrows.clone(), inner: self.on.inner }];
+        let mut out = vec![Positions { count: self.on.nrows.clone(), inner: self.state_numbers() }];
         for stage in &self.stages {
             match &stage.value {
                 StageValue::Map(_) => out.push(of_elements(stage.width)),
@@ -145,7 +168,7 @@ impl Facts for ScanRows<InPlan> {
 }
 
 impl Recorder<'_> {
-    /// The states after each element; see [`ScanRows`].
+    /// The states after each element, and what is kept; see [`ScanRows`].
     pub(crate) fn scan_rows(self, scan: ScanRows, asserts: &[Node]) -> Result<Node> {
         let extent: Extent = self.times(&scan.on.nvals, scan.on.inner)?;
         let dtype = Expr::dtype(&scan.initial);

@@ -7,11 +7,11 @@ use crate::graph::expr::Expr;
 use crate::graph::node::{Node, RowDomain};
 use crate::graph::primitive::ScanRows as Recurrence;
 use crate::ops::{InitialStates, Row};
-use crate::record::recurrence::{Known, Placeholders, Step, flat, states_before};
+use crate::record::recurrence::{Known, Placeholders, Step, StoredNumbers, flat};
 use crate::shape::Dims;
 use crate::tensor::{RaggedTensor, Tensor};
 
-use super::scanned::{Scanned, State};
+use super::scanned::Scanned;
 
 const OP: &str = "scan_rows";
 
@@ -211,21 +211,17 @@ fn scanned(
         states: widths.clone().into(),
         stages: next.stages.into(),
         next: next.results.into(),
-    };
+        kept: Box::default(),
+    }
+    .keeping_for_gradient();
     let result = rec.scan_rows(scan.clone(), &asserts)?;
 
     // Outputs, from the states before and after each element.
     let results: Vec<Node> = after.into_iter().chain(outputs).collect();
     let with_outputs = Step::of(rec, &placeholders, (&nvals, &widths), &results)?;
-    let at_state = |state: &State, of: &Expr| {
-        let width = Expr::u32(state.width);
-        let at = Expr::index().div(width.clone()).mul(Expr::u32(inner)).add(Expr::u32(state.offset));
-        Ok(rec.map(rec.times(&nvals, state.width)?, of.at(&at.add(Expr::index().rem(width))), &[]))
-    };
-    let before = states_before(&scan, |at| Expr::load(&result, at));
-    let before: Vec<Node> = states.iter().map(|state| at_state(state, &before)).collect::<Result<_>>()?;
-    let after = Expr::load(&result, Expr::index());
-    let after = states.iter().map(|state| at_state(state, &after)).collect::<Result<Vec<_>>>()?;
+    let stored = StoredNumbers { rec, scan: &scan, array: &result };
+    let before = (0..states.len()).map(|k| stored.state_before(k)).collect::<Result<Vec<Node>>>()?;
+    let after = (0..states.len()).map(|k| stored.nth(k)).collect::<Result<Vec<Node>>>()?;
     let given: Vec<(u32, Node)> = with_outputs.results.iter().copied().zip(after).collect();
     let known = Known { given: &given, ..Known::default() };
     let registers = flat(rec, &nvals, &with_outputs.stages, before, known)?;

@@ -215,13 +215,13 @@ impl<'a> Scanned<'a> {
     /// A state after the last element of each row.
     pub(super) fn last(&self, state: &State, scan: &Recurrence, result: &Node) -> Result<Tensor> {
         let rec = self.rec;
-        let (width, inner) = (Expr::u32(state.width), Expr::u32(scan.on.inner));
+        let (width, stored) = (Expr::u32(state.width), Expr::u32(scan.on.inner));
         let row = Expr::index().div(width.clone());
         let column = Expr::index().rem(width).add(Expr::u32(state.offset));
         let (rows, length) = (&scan.on.rows, scan.on.rows.length(row.clone()));
         let offset = if scan.reversed { Expr::u32(0) } else { length.clone().sub(Expr::u32(1)) };
-        let last = Expr::load(result, rows.within(row.clone(), offset).mul(inner.clone()).add(column.clone()));
-        let initial = scan.initial.at(&row.mul(inner).add(column));
+        let last = Expr::load(result, rows.within(row.clone(), offset).mul(stored).add(column.clone()));
+        let initial = scan.initial.at(&row.mul(Expr::u32(scan.state_numbers())).add(column));
         let value = length.eq(Expr::u32(0)).select(initial, last);
         let nrows: &Extent = self.rows.nrows_extent();
         let node = rec.map(rec.times(nrows, state.width)?, value, &[]);

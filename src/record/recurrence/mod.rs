@@ -10,15 +10,15 @@
 //! nodes of all elements at once                 outputs, and what is differentiated
 //! ```
 
-mod before;
 mod flat;
 mod step;
+mod stored;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub(crate) use before::states_before;
 pub(crate) use flat::{Known, flat};
 pub(crate) use step::{MOST_NUMBERS, Step, numbers_per_element};
+pub(crate) use stored::{StoredNumbers, read_states};
 
 use crate::dtype::DType;
 use crate::error::Result;

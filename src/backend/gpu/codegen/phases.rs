@@ -28,10 +28,13 @@ pub(super) struct RegisterDef {
     pub(super) offset: u64,
     /// Whether other invocations or other phases read it.
     pub(super) is_stored: bool,
+    /// Its columns among the numbers of an element that are stored for others, by the first of each.
+    pub(super) kept: Vec<u32>,
 }
 
 /// The step of a recurrence, as a kernel computes it: divided into phases, each followed by a barrier. The next states are
-/// registers of stages: a stage of its own copies a state that becomes another one.
+/// registers of stages: a stage of its own copies a state that becomes another one, or that is kept. What is kept is stored
+/// when it is computed.
 #[derive(Debug)]
 pub(crate) struct Phases {
     pub(super) stages: Vec<Stage<InPlan>>,
@@ -43,6 +46,10 @@ pub(crate) struct Phases {
     pub(crate) initial_iterations: u64,
     /// Words of the registers of a row.
     pub(crate) row_words: u64,
+    /// Numbers of all states.
+    pub(crate) state_numbers: u32,
+    /// Numbers of an element that are stored.
+    pub(super) stored_numbers: u32,
 }
 
 impl Phases {
@@ -51,20 +58,28 @@ impl Phases {
         let states = scan.states.len() as u32;
         let mut stages = scan.stages.to_vec();
         let mut next = scan.next.to_vec();
-        for next in &mut next {
+        let mut kept = scan.kept.to_vec();
+        for next in next.iter_mut().chain(&mut kept) {
             if *next < states {
                 let value = Expr::register(Register { scan: 0, number: *next }, dtype, Expr::index());
                 stages.push(Stage { width: scan.width(*next), value: StageValue::Map(value) });
                 *next = states + stages.len() as u32 - 1;
             }
         }
-        let register = |dtype, width| RegisterDef { dtype, width, offset: 0, is_stored: false };
+        let register = |dtype, width| RegisterDef { dtype, width, offset: 0, is_stored: false, kept: Vec::new() };
         let mut registers: Vec<RegisterDef> = scan.states.iter().map(|&width| register(dtype, width)).collect();
         registers.extend(stages.iter().map(|stage| match &stage.value {
             StageValue::Map(e) | StageValue::Product { left: e, .. } => register(e.dtype(), stage.width),
         }));
+        let state_numbers = scan.state_numbers();
+        let mut column = state_numbers;
+        for k in kept {
+            let register = &mut registers[k as usize];
+            register.kept.push(column);
+            column += register.width;
+        }
         let rows = if let Rows::Splits(splits) = &scan.on.rows { Some(splits) } else { None };
-        let phases = divided(&stages, states, rows);
+        let phases = divided(&stages, &registers[states as usize..], states, rows);
         // Registers that no other phase reads stay with their invocation.
         next.iter().for_each(|&k| registers[k as usize].is_stored = true);
         registers.iter_mut().take(states as usize).for_each(|register| register.is_stored = true);
@@ -83,7 +98,8 @@ impl Phases {
             row_words += u64::from(register.width) * words(register.dtype);
         }
         let initial_iterations = iterations_of(&scan.initial, None);
-        Self { stages, registers, next, phases, initial_iterations, row_words }
+        let stored_numbers = column;
+        Self { stages, registers, next, phases, initial_iterations, row_words, state_numbers, stored_numbers }
     }
 
     /// The stage of a register.
@@ -98,10 +114,10 @@ pub(super) fn words(dtype: DType) -> u64 {
 }
 
 /// Divides the stages into phases, in order.
-fn divided(stages: &[Stage<InPlan>], states: u32, rows: Option<&Node>) -> Vec<Phase> {
+fn divided(stages: &[Stage<InPlan>], registers: &[RegisterDef], states: u32, rows: Option<&Node>) -> Vec<Phase> {
     let mut out: Vec<Phase> = Vec::new();
-    for (number, stage) in (states..).zip(stages) {
-        let iterations = iterations(stage, rows);
+    for ((number, stage), register) in (states..).zip(stages).zip(registers) {
+        let iterations = iterations(stage, rows).saturating_add(STORE * register.kept.len() as u64);
         match out.last_mut().filter(|phase| joins(stage, phase)) {
             Some(phase) => {
                 phase.registers.push(number);

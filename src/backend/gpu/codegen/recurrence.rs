@@ -61,14 +61,14 @@ impl<'a> ModuleBuilder<'a> {
         let calls: String = (0..of.phases.len()).map(call).collect();
         self.push(&format!("fn compute(k: u32, r: u32, row: u32, element: u32, c: u32) {{\n{calls}}}"));
         self.states(of, initial);
-        let inner = of.registers.iter().take(of.next.len()).map(|register| register.width).sum();
-        let widths: Vec<u32> = of.phases.iter().map(|phase| phase.width).chain([inner]).collect();
+        let widths: Vec<u32> = of.phases.iter().map(|phase| phase.width).chain([of.state_numbers]).collect();
         self.table("width_of", &widths);
         self.table("lane_bits_of", &widths.iter().map(|&width| lane_bits(width)).collect::<Vec<_>>());
-        let row_words = Self::word(self.scalar(of.row_words as u32));
+        let [row_words, stored] = [of.row_words as u32, of.stored_numbers].map(|n| Self::word(self.scalar(n)));
         self.push(&format!(
             "const PHASES: u32 = {}u;\nconst REVERSED: bool = {reversed};\nconst IN_SCRATCH: bool = {scratch};\n\
-             fn row_words() -> u32 {{\n    return {row_words};\n}}",
+             fn row_words() -> u32 {{\n    return {row_words};\n}}\n\
+             fn stored_numbers() -> u32 {{\n    return {stored};\n}}",
             of.phases.len()
         ));
     }
@@ -135,13 +135,16 @@ impl<'a> ModuleBuilder<'a> {
         let width = self.number(Scalar::U32(phase.width));
         let mut emitter = self.of_elements(phase.width, rows);
         for &number in &phase.registers {
-            let RegisterDef { dtype, is_stored, .. } = of.registers[number as usize];
+            let RegisterDef { dtype, is_stored, ref kept, .. } = of.registers[number as usize];
             let value = match &of.stage(number).value {
                 StageValue::Map(e) => emitter.guarded(e),
                 StageValue::Product { .. } => emitter.define(&format!("product_{number}(r, row, element, c)")),
             };
             if is_stored {
                 emitter.statement(&format!("set_register_{number}(r, c, {value});"));
+            }
+            for first in kept {
+                emitter.statement(&format!("store_out(element * stored_numbers() + {first}u + c, {value});"));
             }
             emitter.bind(&Expr::register(Register { scan: 0, number }, dtype, Expr::index()), value);
         }

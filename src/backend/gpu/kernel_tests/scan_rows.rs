@@ -36,6 +36,7 @@ fn text(in_scratch: bool, reversed: bool) -> String {
             const IN_SCRATCH = {in_scratch};
             fn splits_at(i: u32) -> u32 {{ return load_splits(i); }}
             fn row_words() -> u32 {{ return {ROW_WORDS}u; }}
+            fn stored_numbers() -> u32 {{ return {INNER}u; }}
             fn width_of(k: u32) -> u32 {{ return {INNER}u; }}
             fn lane_bits_of(k: u32) -> u32 {{ return 3u; }}
             fn base(r: u32) -> u32 {{ return first_word + r * row_words(); }}

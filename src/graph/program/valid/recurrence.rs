@@ -17,8 +17,11 @@ impl Program {
             let k = k as usize;
             p.states.get(k).copied().or_else(|| p.stages.get(k.checked_sub(p.states.len())?).map(|stage| stage.width))
         };
-        let all = p.states.iter().map(|&width| u64::from(width)).sum::<u64>();
-        holds(all == u64::from(p.on.inner) && all > 0, || format!("states of {all} numbers, not {}", p.on.inner))?;
+        let numbers = p.states.iter().map(|&width| u64::from(width)).sum::<u64>();
+        let kept: Option<u64> = p.kept.iter().map(|&k| width(k).map(u64::from)).sum();
+        let all = kept.map_or(0, |kept| numbers + kept);
+        let fits = all == u64::from(p.on.inner) && numbers > 0;
+        holds(fits, || format!("states and kept registers of {all} numbers, not {}", p.on.inner))?;
         let fits = p.states.iter().all(|width| (1..=MOST).contains(width)) && dtype.computes_in() == dtype;
         holds(fits && dtype != DType::Bool, || format!("states of {:?} numbers of {dtype}", p.states))?;
         holds(p.next.len() == p.states.len(), || format!("{} states of {}", p.next.len(), p.states.len()))?;
@@ -45,6 +48,10 @@ impl Program {
             let found = dtypes.get(*next as usize).copied();
             let fits = found == Some(dtype) && width(*next) == p.states.get(k).copied();
             holds(fits, || format!("state {k} is register {next}, which it does not equal"))?;
+        }
+        for k in &p.kept {
+            let found = dtypes.get(*k as usize).copied();
+            holds(found == Some(dtype), || format!("kept register {k} does not hold {dtype}"))?;
         }
         Ok(dtype)
     }

@@ -54,6 +54,7 @@ impl Cases<'_> {
             states: [width; 2].into(),
             stages: stages.into(),
             next: [4, 3].into(),
+            kept: Box::default(),
         };
         let node = Recorder::new(self.backend, "recurrence").scan_rows(scan, &[]).expect("small");
         self.out.push((name, node));

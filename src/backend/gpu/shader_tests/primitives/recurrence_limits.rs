@@ -30,6 +30,7 @@ fn limits_are_errors() {
             ]
             .into(),
             next: [2].into(),
+            kept: Box::default(),
         };
         let node = Recorder::new(gpu, "recurrence").scan_rows(scan, &[]).expect("small");
         gpu.read(&[x, node]).err().map(|e| e.to_string())

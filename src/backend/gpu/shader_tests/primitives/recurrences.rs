@@ -20,9 +20,11 @@ struct Case<'a, T> {
     /// The states before the first element of each row.
     initial: Vec<T>,
     next: Vec<u32>,
+    /// Registers that are kept, and the numbers of all.
+    kept: (Vec<u32>, u32),
     /// The stages on a backend.
     stages: &'a dyn Fn(&BackendRef) -> Vec<Stage>,
-    /// The states after an element, from those before it.
+    /// The states after an element and what is kept, from the states before it.
     step: &'a dyn Fn(&[T], usize) -> Vec<T>,
 }
 
@@ -30,7 +32,8 @@ impl<T: Number> Case<'_, T> {
     fn expected(&self) -> Vec<T> {
         let (all, inner) = (splits(self.lengths), self.states.iter().sum::<u32>() as usize);
         let total = *all.last().expect("a split") as usize;
-        let mut out = vec![T::zeroed(); total * inner];
+        let stored = inner + self.kept.1 as usize;
+        let mut out = vec![T::zeroed(); total * stored];
         for (row, ends) in all.windows(2).enumerate() {
             let mut states = self.initial[row * inner..][..inner].to_vec();
             let mut elements: Vec<usize> = (ends[0] as usize..ends[1] as usize).collect();
@@ -38,8 +41,9 @@ impl<T: Number> Case<'_, T> {
                 elements.reverse();
             }
             for e in elements {
-                states = (self.step)(&states, e);
-                out[e * inner..][..inner].copy_from_slice(&states);
+                let numbers = (self.step)(&states, e);
+                out[e * stored..][..stored].copy_from_slice(&numbers);
+                states = numbers[..inner].to_vec();
             }
         }
         out
@@ -53,7 +57,7 @@ impl<T: Number> Case<'_, T> {
         };
         let (nrows, nvals) = (self.lengths.len() as u32, all[self.lengths.len()]);
         let initial = array(backend, self.dtype, bytemuck::cast_slice(&self.initial));
-        let inner = self.states.iter().sum();
+        let inner = self.states.iter().sum::<u32>() + self.kept.1;
         let scan = ScanRows {
             on: RowDomain { rows, nrows: Extent::known(nrows), nvals: Extent::known(nvals), inner },
             reversed: self.reversed,
@@ -61,6 +65,7 @@ impl<T: Number> Case<'_, T> {
             states: self.states.clone().into(),
             stages: (self.stages)(backend).into(),
             next: self.next.clone().into(),
+            kept: self.kept.0.clone().into(),
         };
         Recorder::new(backend, "recurrence").scan_rows(scan, &[]).expect("small")
     }
@@ -124,6 +129,12 @@ const MIXED: [u32; 12] = [0, 1, 2, 300, 0, 7, 31, 1, 0, 64, 2, 0];
 
 /// A cell of `h` units with gates, from a product of the states and from inputs.
 fn gated(h: u32, lengths: &[u32], uniform: Option<u32>, reversed: bool) {
+    gated_of(h, lengths, uniform, reversed, false);
+    gated_of(h, lengths, uniform, reversed, true);
+}
+
+/// As [`gated`]; the product, the states before each element and a state after it are kept, if `keeps`.
+fn gated_of(h: u32, lengths: &[u32], uniform: Option<u32>, reversed: bool, keeps: bool) {
     let n = lengths.iter().sum::<u32>() as usize;
     let units = h as usize;
     let (x, u) = (floats(n * 4 * units, 1), floats(4 * units * units, 2));
@@ -133,7 +144,7 @@ fn gated(h: u32, lengths: &[u32], uniform: Option<u32>, reversed: bool) {
         Expr::index().div(Expr::u32(h)).mul(Expr::u32(4 * h)).add(Expr::index().rem(Expr::u32(h))).add(Expr::u32(k * h))
     };
     Case {
-        name: format!("{h} units, rows {uniform:?}, reversed {reversed}"),
+        name: format!("{h} units, rows {uniform:?}, reversed {reversed}, keeps {keeps}"),
         dtype: f,
         lengths,
         uniform,
@@ -141,6 +152,7 @@ fn gated(h: u32, lengths: &[u32], uniform: Option<u32>, reversed: bool) {
         states: vec![h, h],
         initial: floats(lengths.len() * 2 * units, 3),
         next: vec![5, 4],
+        kept: if keeps { (vec![1, 2, 0, 4, 2], 11 * h) } else { (Vec::new(), 0) },
         stages: &|backend| {
             let gate = |k| register(3, f, column(k));
             vec![
@@ -151,12 +163,18 @@ fn gated(h: u32, lengths: &[u32], uniform: Option<u32>, reversed: bool) {
             ]
         },
         step: &|states, e| {
-            let gates: Vec<f32> = (0..4 * units)
-                .map(|c| dot(&states[..units], |l| u[l * 4 * units + c]) * scale + x[e * 4 * units + c])
-                .collect();
+            let products: Vec<f32> =
+                (0..4 * units).map(|c| dot(&states[..units], |l| u[l * 4 * units + c])).collect();
+            let gates: Vec<f32> = products.iter().zip(&x[e * 4 * units..]).map(|(p, x)| p * scale + x).collect();
             let cell = |j: usize| states[units + j] * gates[j] + gates[units + j] * gates[2 * units + j];
             let hidden = (0..units).map(|j| cell(j) * gates[3 * units + j]);
-            hidden.chain((0..units).map(cell)).collect()
+            let cells: Vec<f32> = (0..units).map(cell).collect();
+            let mut numbers: Vec<f32> = hidden.chain(cells.iter().copied()).collect();
+            if keeps {
+                let (before, cell_before) = states.split_at(units);
+                numbers.extend([cell_before, &products, before, &cells, &products].concat());
+            }
+            numbers
         },
     }
     .check();
@@ -199,6 +217,7 @@ fn products(terms: u32, width: u32, lengths: &[u32]) {
             states: vec![terms],
             initial: floats(lengths.len() * t, 6),
             next: vec![2],
+            kept: (Vec::new(), 0),
             stages: &|backend| {
                 vec![
                     product(width, own(0, f).add(load(backend, f, &x)), load(backend, f, &m), terms, transposed),
@@ -244,6 +263,7 @@ fn swapped<T: Number>(dtype: DType, of: impl Fn(u32) -> T, add: impl Fn(T, T, T)
             states: vec![width, width],
             initial: numbers(5 * 2 * w),
             next: vec![1, 2],
+            kept: (Vec::new(), 0),
             stages: &|backend| {
                 let value = own(0, dtype).mul(three.clone()).add(own(1, dtype)).add(load(backend, dtype, &x));
                 vec![map(width, value)]
@@ -296,6 +316,7 @@ fn rows_longer_than_a_loop() {
         states: vec![1],
         initial: vec![1u32, 2, 3],
         next: vec![1],
+        kept: (Vec::new(), 0),
         stages: &|backend| {
             let rotated = own(0, DType::U32).mul(Expr::u32(3));
             vec![map(1, rotated.add(load(backend, DType::U32, &x)))]
@@ -324,6 +345,7 @@ fn registers_of_other_types() {
         states: vec![3],
         initial: floats(lengths.len() * 3, 10),
         next: vec![3],
+        kept: (Vec::new(), 0),
         stages: &|backend| {
             let s = words(backend, &all);
             let row = Expr::row_of(&s, Expr::index().div(Expr::u32(3)));
@@ -367,6 +389,7 @@ fn indices_beyond_an_element() {
         states: vec![2],
         initial: vec![1u32, 2, 3, 4, 5, 6],
         next: vec![1],
+        kept: (Vec::new(), 0),
         stages: &|_| {
             vec![map(2, register(0, d, Expr::index().mul(Expr::u32(1 << 20)).add(Expr::u32(5))).add(Expr::u32(1)))]
         },
