@@ -84,7 +84,7 @@ impl Columns {
                 let (a, b) = (self.interval(a)?, self.interval(b)?);
                 (!b.by_rows).then(|| Interval { low: a.low - b.high, high: a.high - b.low, ..a })
             }
-            ExprKind::Binary(BinaryOp::Rem, a, b) => {
+            ExprKind::Binary(BinaryOp::IndexRem, a, b) => {
                 let (a, by) = (self.interval(a)?, i64::from(b.as_u32().filter(|&by| by > 0)?));
                 let is_whole = !a.by_rows || self.inner % by == 0;
                 let is_same = a.low.div_euclid(by) == a.high.div_euclid(by);

@@ -1,9 +1,10 @@
 //! Scopes of differentiation: which nodes keep their recipes once they are evaluated, and until when.
 //!
 //! A scope is open while a function is differentiated. Its inputs are [leaves](super::Node::leaf); what is computed from
-//! them belongs to the scope and keeps its recipe, so that values that the function reads are differentiated too. At the
-//! end the scope is closed, and evaluated nodes drop their recipes. A function that is differentiated within another one
-//! shares its scope.
+//! them belongs to the scope and keeps its recipe, so that values that the function reads are differentiated too. So do
+//! the other nodes that this thread evaluates meanwhile, and those that it records again although they were evaluated
+//! before: how rows and positions were computed decides in which order a gradient adds. At the end the scope is closed,
+//! and evaluated nodes drop their recipes. A function that is differentiated within another one shares its scope.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +42,11 @@ impl Scope {
             let new = || Self(Arc::new(ScopeData { is_open: AtomicBool::new(true), evaluated: Mutex::default() }));
             Entered { scope: open.get_or_insert_with(new).clone(), is_outermost }
         })
+    }
+
+    /// The scope of the function that this thread differentiates.
+    pub(in crate::graph) fn current() -> Option<Self> {
+        OPEN.with_borrow(Clone::clone)
     }
 
     pub(in crate::graph) fn is_open(&self) -> bool {

@@ -181,9 +181,18 @@ impl Node {
             self.op()
         );
         let _ = self.0.stored.set(stored);
-        match self.scope() {
+        match self.scope().cloned().or_else(Scope::current) {
             Some(scope) => scope.keep(self),
             None => self.drop_recipe(),
+        }
+    }
+    /// Sets the recipe of a node that was evaluated and is recorded again while a function is differentiated.
+    fn regain(&self, recipe: Recipe) {
+        let Some(scope) = Scope::current().filter(|_| self.stored().is_some()) else { return };
+        let mut own = self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner);
+        if own.is_none() {
+            *own = Some(Arc::new(recipe));
+            scope.keep(self);
         }
     }
     /// Drops the recipe, which releases its inputs.

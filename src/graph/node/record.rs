@@ -38,7 +38,9 @@ impl Node {
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
         // Created and dropped outside of the table's lock, since dropping the last reference to a node locks the table.
         let live_counts: Vec<Expr> = recipe.live_counts().chain(extent.live()).collect();
-        intern(digest, || {
+        let mut given = Some(recipe);
+        let node = intern(digest, || {
+            let recipe = given.take().unwrap_or_else(|| unreachable!("bug: a node is made twice"));
             let (mut depth, mut fallible, mut scope) = (0, recipe.check().is_some(), None);
             for e in recipe.exprs().into_iter().chain(&live_counts) {
                 depth = depth.max(e.depth());
@@ -65,7 +67,11 @@ impl Node {
                 scope,
                 stored: OnceLock::new(),
             }
-        })
+        });
+        if let Some(recipe) = given {
+            node.regain(recipe);
+        }
+        node
     }
 
     /// The same values as a node that equals no other, and that derivatives are taken of within the scope.

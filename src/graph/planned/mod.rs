@@ -13,6 +13,7 @@
 //! names.
 
 mod arena;
+mod bound;
 mod node;
 mod primitives;
 mod size;

@@ -32,10 +32,16 @@ pub(crate) fn is_recomputable(node: &Node) -> bool {
 pub(crate) fn exceeds_operands(node: &Node, least: LeastSizes, sizes: SizeView<'_>) -> bool {
     let recipe = node.recipe();
     let Some(Recipe::Product(p)) = recipe.as_deref() else { return false };
-    let results = u64::from(sizes.capacity(node.extent()));
+    let results = u64::from(sizes.capacity(node.extent())).min(most_results(p, sizes));
     let operands: u64 = p.capacities.iter().map(|size| u64::from(sizes.value(size))).sum();
     let terms = p.sizes[1].as_size().map_or(u32::MAX, |size| sizes.value(&size));
     terms <= BLOCK && results >= least.results && results >= least.ratio * operands
+}
+
+/// The results of as many products of the longest rows: programs bound their number by that of one product of all rows.
+fn most_results(p: &Product<InPlan>, sizes: SizeView<'_>) -> u64 {
+    let [m, _, n] = p.sizes.each_ref().map(|size| sizes.bound(size).unwrap_or(u64::MAX));
+    m.saturating_mul(n).saturating_mul(sizes.capacity(&p.batches).into())
 }
 
 impl Step {

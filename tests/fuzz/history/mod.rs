@@ -206,7 +206,7 @@ fn run_gradients(devices: &[(&str, Device)], cases: u64) {
 
 #[test]
 fn gradients_are_independent_of_their_history() {
-    run_gradients(&[("cpu", fresh())], 80);
+    run_gradients(&[("cpu", fresh()), ("cpu_unfused", Device::cpu_unfused())], 80);
 }
 
 #[test]
