@@ -25,7 +25,7 @@ impl Expr {
     }
 }
 
-/// The expression with unevaluated maps of positions inlined. Splits stay arrays.
+/// The expression with maps of positions inlined, as far as their recipes are kept. Splits stay arrays.
 fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
     if !e.reads() {
         return e.clone();
@@ -39,7 +39,7 @@ fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
     if let ExprKind::Load(positions, at) = out.kind()
         && at.has_index()
         && !searches(at, positions)
-        && let Some(Recipe::Map(map)) = positions.recipe().as_deref()
+        && let Some(Recipe::Map(map)) = positions.kept_recipe().as_deref()
     {
         out = expanded(&unconditional(&map.value).at(at), known);
     }
@@ -74,7 +74,7 @@ fn order_of(element: &Expr) -> Order {
     if !at.access().is_own() {
         return Order::Any;
     }
-    match positions.recipe().as_deref() {
+    match positions.kept_recipe().as_deref() {
         Some(Recipe::Sort(_) | Recipe::RowSort(_)) => Order::Permutation,
         Some(Recipe::Compact(c)) if c.inner == 1 && c.value.is_index() => Order::Ascending,
         _ => Order::Any,
