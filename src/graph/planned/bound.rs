@@ -25,9 +25,7 @@ impl SizeView<'_> {
                 _ => None,
             },
             ExprKind::Binary(BinaryOp::Sub, end, start) => self.length(end, start),
-            ExprKind::Binary(BinaryOp::Min, a, b) => {
-                [a, b].into_iter().filter_map(|e| self.bound_at(e, place)).min()
-            }
+            ExprKind::Binary(BinaryOp::Min, a, b) => [a, b].into_iter().filter_map(|e| self.bound_at(e, place)).min(),
             ExprKind::Select(condition, a, b) => match (entry(condition), place) {
                 (Some((width, entry)), Some((of, place))) if width == of => {
                     self.bound_at(if entry == place { a } else { b }, Some((of, place)))
@@ -40,7 +38,9 @@ impl SizeView<'_> {
 
     /// The longest row, of `end - start` where these are the splits of a row.
     fn length(self, end: &Expr, start: &Expr) -> Option<u64> {
-        let (ExprKind::Load(splits, next), ExprKind::Load(other, row)) = (end.kind(), start.kind()) else { return None };
+        let (ExprKind::Load(splits, next), ExprKind::Load(other, row)) = (end.kind(), start.kind()) else {
+            return None;
+        };
         let follows = matches!(next.kind(), ExprKind::Binary(BinaryOp::Add, a, b) if a == row && b.as_u32() == Some(1));
         let longest = self.known_lengths(splits).longest;
         (splits == other && follows && longest != u32::MAX).then_some(longest.into())
@@ -64,7 +64,9 @@ fn place_of(at: &Expr) -> Option<(u32, u32)> {
 fn entry(condition: &Expr) -> Option<(u32, u32)> {
     let ExprKind::Binary(BinaryOp::Eq, of, entry) = condition.kind() else { return None };
     match of.kind() {
-        ExprKind::Binary(BinaryOp::IndexRem, index, width) if index.is_index() => Some((width.as_u32()?, entry.as_u32()?)),
+        ExprKind::Binary(BinaryOp::IndexRem, index, width) if index.is_index() => {
+            Some((width.as_u32()?, entry.as_u32()?))
+        }
         _ => None,
     }
 }

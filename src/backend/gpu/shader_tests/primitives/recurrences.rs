@@ -163,8 +163,7 @@ fn gated_of(h: u32, lengths: &[u32], uniform: Option<u32>, reversed: bool, keeps
             ]
         },
         step: &|states, e| {
-            let products: Vec<f32> =
-                (0..4 * units).map(|c| dot(&states[..units], |l| u[l * 4 * units + c])).collect();
+            let products: Vec<f32> = (0..4 * units).map(|c| dot(&states[..units], |l| u[l * 4 * units + c])).collect();
             let gates: Vec<f32> = products.iter().zip(&x[e * 4 * units..]).map(|(p, x)| p * scale + x).collect();
             let cell = |j: usize| states[units + j] * gates[j] + gates[units + j] * gates[2 * units + j];
             let hidden = (0..units).map(|j| cell(j) * gates[3 * units + j]);
