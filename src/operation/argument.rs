@@ -28,7 +28,7 @@ impl Argument {
         default: Option<&'static str>,
     ) -> Self {
         let (kind, options) = match class {
-            Some(class) => of_class(class),
+            Some(class) => of_class(class, rust_type),
             None => of_type(rust_type),
         };
         Self { name, kind, options, rust_type, default }

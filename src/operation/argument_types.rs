@@ -96,8 +96,9 @@ const TYPES: &[Row] = &[
     ("impl Into<Padding<'a>>", Operand, Some("Padding")),
 ];
 
-/// Kind and options of an argument of a class.
-pub(super) const fn of_class(class: &str) -> (ArgumentKind, Option<&'static str>) {
+/// Kind and options of an argument of a class and a Rust type. Most classes have a kind; those that only say how a value
+/// converts leave it to the type.
+pub(super) const fn of_class(class: &str, rust_type: &str) -> (ArgumentKind, Option<&'static str>) {
     match class.as_bytes() {
         b"axis" => (Axis, None),
         b"axes" => (Axes, Some("Axes")),
@@ -106,7 +107,7 @@ pub(super) const fn of_class(class: &str) -> (ArgumentKind, Option<&'static str>
         b"sort_axis" => (SortAxis, Some("SortAxis")),
         b"operand" | b"broadcast" => (Operand, None),
         b"row" | b"same" => (Tensor, None),
-        _ => panic!("an unknown class of arguments"),
+        _ => of_type(rust_type),
     }
 }
 

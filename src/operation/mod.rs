@@ -3,6 +3,7 @@
 mod argument;
 mod argument_kind;
 mod argument_types;
+pub(crate) mod call;
 pub(crate) mod elements;
 mod owner;
 mod results;
@@ -10,6 +11,7 @@ mod results;
 pub use crate::error::named;
 pub use argument::Argument;
 pub use argument_kind::ArgumentKind;
+pub use call::Value;
 pub use owner::{Owner, Owners};
 pub use results::{ResultDType, ResultKind, ResultTensor, Results};
 
@@ -54,6 +56,7 @@ pub struct Operation {
     pub owners: Owners,
     /// The feature that has the operation; `None` if all builds have it.
     pub feature: Option<&'static str>,
+    pub(crate) call: call::Call,
 }
 
 /// Documentation.

@@ -5,6 +5,7 @@
 //! record in the same way is in [`record`](crate::record).
 
 mod accessors;
+mod call;
 mod counting;
 mod declarations;
 mod elementwise;

@@ -200,7 +200,7 @@ operations! {
     /// assert_eq!(x.erased().with_values(&values)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.5], [], [2.5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn with_values(&self, values: &impl AsRef<Tensor>) -> {values};
+    fn with_values(&self, values: &impl AsRef<Tensor> as tensor) -> {values};
     tensorflow "tf.RaggedTensor.with_values";
     gradient yes;
     typed hand;
@@ -225,7 +225,7 @@ operations! {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[0.5, 1.5], []], [[2.5]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn with_flat_values(&self, flat_values: &impl AsRef<Tensor>) -> {flat_values};
+    fn with_flat_values(&self, flat_values: &impl AsRef<Tensor> as tensor) -> {flat_values};
     tensorflow "tf.RaggedTensor.with_flat_values";
     gradient yes;
     typed hand;

@@ -49,7 +49,7 @@ operations! {
     /// assert_eq!(x.bincount(1, 3)?.to_vec()?, [0, 2, 1, 0, 0, 0, 1, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn bincount(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> = ..) -> i32;
+    fn bincount(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> as Bins = ..) -> i32;
     alias "value_counts";
     tensorflow "tf.math.bincount";
     waits "for the largest value, unless the number of bins is given";
@@ -88,7 +88,7 @@ operations! {
         &self,
         weights: &impl AsRef<Tensor> as row,
         axis: impl IntoAxes as axes = ..,
-        bins: impl Into<Bins> = ..,
+        bins: impl Into<Bins> as Bins = ..,
     ) -> {weights};
     tensorflow "tf.math.bincount(…, weights=…)";
     waits "for the largest value, unless the number of bins is given";

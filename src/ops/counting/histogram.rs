@@ -48,7 +48,7 @@ operations! {
     /// assert_eq!(x.histogram(1, 0.0..=1.0, 2)?.to_vec()?, [2, 1, 0, 0, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn histogram(&self, axis: impl IntoAxes as axes, range: impl Into<HistogramRange>, bins: impl Integer = 100) -> i32;
+    fn histogram(&self, axis: impl IntoAxes as axes, range: impl Into<HistogramRange> as HistogramRange, bins: impl Integer as integer = 100) -> i32;
     alias "hist";
     tensorflow "tf.histogram_fixed_width";
     polars "Expr.hist";
@@ -80,7 +80,7 @@ operations! {
     /// assert_eq!(x.histogram_bins(clamped(0.0..1.0), 2)?.to_vec()?, [0, 1, 1, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn histogram_bins(&self, range: impl Into<HistogramRange>, bins: impl Integer = 100) -> i32;
+    fn histogram_bins(&self, range: impl Into<HistogramRange> as HistogramRange, bins: impl Integer as integer = 100) -> i32;
     alias "digitize", "bucketize";
     tensorflow "tf.histogram_fixed_width_bins";
     polars "Expr.cut";

@@ -1,8 +1,8 @@
 //! Declarations of operations whose methods are written by hand, with their documentation.
 
 use crate::element::{Element, Str};
-use crate::ops::{Bins, IntoAxes, operations};
-use crate::tensor::ConstantOptions;
+use crate::ops::{Bins, HashBuckets, IntoAxes, operations};
+use crate::tensor::{ConstantOptions, Integers, RowIds, UniformRows};
 
 operations! {
     /// Tensors of values.
@@ -50,50 +50,56 @@ operations! {
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows between consecutive splits.
-    fn from_row_splits<'a>(values: &impl AsRef<Tensor>, row_splits: impl Into<Integers<'a>>) -> T;
+    fn from_row_splits<'a>(values: &impl AsRef<Tensor> as tensor, row_splits: impl Into<Integers<'a>> as Integers) -> T;
     tensorflow "tf.RaggedTensor.from_row_splits";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows of these lengths, one after the other.
-    fn from_row_lengths<'a>(values: &impl AsRef<Tensor>, row_lengths: impl Into<Integers<'a>>) -> T;
+    fn from_row_lengths<'a>(values: &impl AsRef<Tensor> as tensor, row_lengths: impl Into<Integers<'a>> as Integers) -> T;
     tensorflow "tf.RaggedTensor.from_row_lengths";
     awkward "ak.unflatten";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows that begin at these positions.
-    fn from_row_starts<'a>(values: &impl AsRef<Tensor>, row_starts: impl Into<Integers<'a>>) -> T;
+    fn from_row_starts<'a>(values: &impl AsRef<Tensor> as tensor, row_starts: impl Into<Integers<'a>> as Integers) -> T;
     tensorflow "tf.RaggedTensor.from_row_starts";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows that end before these positions.
-    fn from_row_limits<'a>(values: &impl AsRef<Tensor>, row_limits: impl Into<Integers<'a>>) -> T;
+    fn from_row_limits<'a>(values: &impl AsRef<Tensor> as tensor, row_limits: impl Into<Integers<'a>> as Integers) -> T;
     tensorflow "tf.RaggedTensor.from_row_limits";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`.
-    fn from_value_rowids<'a>(values: &impl AsRef<Tensor>, value_rowids: impl Into<RowIds<'a>>) -> T;
+    fn from_value_rowids<'a>(values: &impl AsRef<Tensor> as tensor, value_rowids: impl Into<RowIds<'a>> as RowIds) -> T;
     tensorflow "tf.RaggedTensor.from_value_rowids";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` whose rows all have one length.
-    fn from_uniform_row_length(values: &impl AsRef<Tensor>, rows: impl Into<UniformRows>) -> T;
+    fn from_uniform_row_length(values: &impl AsRef<Tensor> as tensor, rows: impl Into<UniformRows> as UniformRows) -> T;
     tensorflow "tf.RaggedTensor.from_uniform_row_length";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -270,9 +276,10 @@ operations! {
     const REPEATING: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
-    fn tile(&self, multiples: &[impl Integer]) -> T;
+    fn tile(&self, multiples: &[impl Integer] as integers) -> T;
     tensorflow "tf.tile";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row hand;
@@ -297,17 +304,19 @@ operations! {
     const CROSSING: family "Hashes and crosses" on RaggedTensor<T> where T: Element;
 
     /// The crosses of the inputs as strings: for each row, every combination of a value of each input, joined by `_X_`.
-    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Str;
+    fn cross(inputs: impl IntoIterator<Item = CrossInput> as tensors) -> Str;
     tensorflow "tf.ragged.cross";
     gradient none "the result holds strings";
+    call method;
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
 
     /// The hashes of the crosses of the inputs, modulo the number of buckets.
-    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> i64;
+    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput> as tensors, buckets: impl Into<HashBuckets> as HashBuckets) -> i64;
     tensorflow "tf.ragged.cross_hashed";
     gradient none "the result holds hashes";
+    call method;
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
@@ -346,10 +355,11 @@ operations! {
 
     /// Groups the elements of each row by one or several keys: the distinct keys in ascending order, and the elements of
     /// each.
-    fn group_by_key<'a>(&self, keys: impl GroupKeys<'a>) -> ({keys}, T);
+    fn group_by_key<'a>(&self, keys: impl GroupKeys<'a> as keys) -> ({keys}, T);
     alias "groupby", "group_by", "unique of several columns";
     polars "DataFrame.group_by";
     gradient yes;
+    call method;
     tensor hand;
     typed hand;
     row hand;

@@ -22,8 +22,9 @@
 //! An argument is a name, a Rust type, and after `as` its class, if a [`Row`](crate::Row) or a typed tensor takes
 //! it differently: `axis`, `axes`, `reduce_axes`, `scan_axis` and `sort_axis` count in the row; `row` is another
 //! tensor, which has as many rows; `same` is a tensor of the same element type; `broadcast` is an operand that a
-//! row meets row by row; `operand` is a tensor or a value, `impl IntoOperandOf<'a, T>` beside typed tensors. After
-//! `=` stands the value that is usual in languages with default arguments; it compiles as the argument.
+//! row meets row by row; `operand` is a tensor or a value, `impl IntoOperandOf<'a, T>` beside typed tensors. The other
+//! classes only say what an argument of an `impl` type is [called](crate::Operation::call) with: `integer`, `tensor`,
+//! `tensors`, `value`, or the type that it converts to, such as `Separator`. After `=` stands the value that is usual in languages with default arguments; it compiles as the argument.
 //!
 //! The result is the element type of a tensor; several of them in parentheses or, for a list of tensors, one in brackets;
 //! `{dtype}` is the dtype that the argument `dtype` is, has or chooses. Types of several tokens are written in
@@ -43,6 +44,8 @@
 //! | `host "floats";` | what is computed on the host, since no kernel computes it |
 //! | `gradient yes;` or `gradient none "the result holds bools";` | gradient, or why there is none |
 //! | `feature "regex";` | the feature that has the operation |
+//! | `call none;` | no [value](crate::operation::Value) converts to one of its arguments |
+//! | `call method;` | values call the method, which is written by hand |
 //! | `tensor hand;` `typed hand;` `row hand;` | the method of that type is written by hand |
 //! | `tensor none "…";` `typed none "…";` `row none "the number of rows changes";` | why that type does not have it |
 //! | `row vector;` | it is computed along the innermost axis, so that a row that is a scalar is an error |
@@ -66,6 +69,7 @@ macro_rules! operations {
             $(host $host:literal;)?
             gradient $gradient:ident $($no_gradient:literal)?;
             $(feature $feature:literal;)?
+            $(call $call:ident;)?
             $(tensor $tensor:ident $($no_tensor:literal)?;)?
             $(typed $typed:ident $($no_typed:literal)?;)?
             $(row $row:ident $($no_row:literal)?;)?
@@ -138,6 +142,10 @@ macro_rules! operations {
                     [$($tensor $($no_tensor)?)?] [$($typed $($no_typed)?)?] [$($row $($no_row)?)?]
                 },
                 feature: $crate::ops::operations!(@option $($feature)?),
+                call: $crate::ops::operations! {
+                    @call $owner [$($tensor)?] [$($call)?] $name [$($this)?]
+                    [$(($arg, [$($class)?], [$($default)?]))*]
+                },
             }
         ),+]
         };
@@ -282,6 +290,7 @@ macro_rules! operations {
     (@row_value [scan_axis] $row:ident $name:ident $arg:ident) => { $row.scan_axis(stringify!($name), $arg.into())? };
     (@row_value [sort_axis] $row:ident $name:ident $arg:ident) => { $row.sort_axis(stringify!($name), $arg.into())? };
     (@row_value [row] $row:ident $name:ident $arg:ident) => { $arg.vector_of_same_call(stringify!($name), $row)? };
+    (@row_value [$class:ident] $row:ident $name:ident $arg:ident) => { $arg };
     (@is_vector vector $row:ident $name:ident) => { $row.axis(stringify!($name), -1)? };
 
     // The type of a result, from the element types that the declaration names.
@@ -325,6 +334,66 @@ macro_rules! operations {
     };
     (@of ($a:ty)) => { $crate::operation::ResultTensor::new(stringify!($a)) };
     (@of $a:tt) => { $crate::operation::ResultTensor::new(stringify!($a)) };
+
+    // The call by values.
+    (@call RaggedTensor [] [] $name:ident [$($this:ident)?] [$(($arg:ident, $class:tt, $default:tt))*]) => {
+        $crate::operation::call::Call::new(|values| {
+            let results = $name(
+                $($crate::ops::operations!(@receiver $this values),)?
+                $($crate::ops::operations!(@value $class $default values $arg)),*
+            );
+            results.map($crate::operation::call::IntoTensors::into_tensors)
+        })
+    };
+    (@call RaggedTensor [hand] [method] $name:ident [$($this:ident)?] [$(($arg:ident, $class:tt, $default:tt))*]) => {
+        $crate::operation::call::Call::new(|values| {
+            let results = $crate::tensor::Tensor::$name(
+                $($crate::ops::operations!(@receiver $this values),)?
+                $($crate::ops::operations!(@value $class $default values $arg)),*
+            );
+            results.map($crate::operation::call::IntoTensors::into_tensors)
+        })
+    };
+    (@call $owner:ident $tensor:tt $call:tt $name:ident $this:tt $arguments:tt) => { $crate::operation::call::Call::NONE };
+    (@receiver $this:ident $values:ident) => { $values.next::<&$crate::tensor::Tensor>("the tensor")? };
+
+    // An argument from the next value. Those of `impl` types have a class, which names the type that they are given as.
+    (@value [] [] $values:ident $arg:ident) => { $values.next(stringify!($arg))? };
+    (@value [] [$default:expr] $values:ident $arg:ident) => { $values.given(stringify!($arg))?.unwrap_or($default) };
+    (@value [axis] $default:tt $values:ident $arg:ident) => {
+        $crate::ops::operations!(@value [integer] $default $values $arg)
+    };
+    (@value [integer] [$default:expr] $values:ident $arg:ident) => {
+        match $values.given::<i64>(stringify!($arg))? {
+            Some(given) => given,
+            None => $crate::integer::Integer::saturating_i64($default),
+        }
+    };
+    (@value [integers] [] $values:ident $arg:ident) => { &$values.next::<Vec<i64>>(stringify!($arg))? };
+    (@value [$class:ident] [] $values:ident $arg:ident) => {
+        $values.next::<$crate::ops::operations!(@given_as $class)>(stringify!($arg))?
+    };
+    (@value [$class:ident] [$default:expr] $values:ident $arg:ident) => {
+        match $values.given::<$crate::ops::operations!(@given_as $class)>(stringify!($arg))? {
+            Some(given) => given,
+            None => $default.into(),
+        }
+    };
+    (@given_as integer) => { i64 };
+    (@given_as tensor) => { &$crate::tensor::Tensor };
+    (@given_as row) => { &$crate::tensor::Tensor };
+    (@given_as same) => { &$crate::tensor::Tensor };
+    (@given_as tensors) => { &[$crate::tensor::Tensor] };
+    (@given_as keys) => { Vec<&$crate::tensor::Tensor> };
+    (@given_as operand) => { $crate::record::operand::Operand<'_> };
+    (@given_as broadcast) => { $crate::record::operand::Operand<'_> };
+    (@given_as value) => { $crate::record::operand::Operand<'_> };
+    (@given_as slice) => { Vec<$crate::ops::Index<'_>> };
+    (@given_as axes) => { $crate::record::axes::Axes };
+    (@given_as reduce_axes) => { $crate::ops::options::ReduceAxes };
+    (@given_as scan_axis) => { $crate::ops::options::ScanAxis };
+    (@given_as sort_axis) => { $crate::ops::options::SortAxis };
+    (@given_as $type:ident) => { $type };
     (@gradient yes) => { $crate::operation::Gradient::Yes };
     (@gradient missing $why:literal) => { $crate::operation::Gradient::Missing($why) };
     (@gradient none $why:literal) => { $crate::operation::Gradient::None($why) };

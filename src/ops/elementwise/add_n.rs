@@ -30,7 +30,7 @@ operations! {
     /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_string(), "<ragged.RaggedTensor [[3, 6], [], [9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn add_n(tensors: &[impl AsRef<Tensor>]) -> T;
+    fn add_n(tensors: &[impl AsRef<Tensor>] as tensors) -> T;
     tensorflow "tf.math.add_n";
     polars "pl.sum_horizontal";
     gradient yes;

@@ -95,7 +95,7 @@ operations! {
     /// assert_eq!(x.clip_by_value(-5, 7)?.to_string(), "<ragged.RaggedTensor [[-5, 2], [], [7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> T where T: Arithmetic;
+    fn clip_by_value(&self, low: impl Into<Scalar> as Scalar, high: impl Into<Scalar> as Scalar) -> T where T: Arithmetic;
     alias "clamp", "clip";
     tensorflow "tf.clip_by_value";
     awkward "np.clip";

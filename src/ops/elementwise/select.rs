@@ -42,7 +42,7 @@ operations! {
     /// assert_eq!(positive.to_string(), "<ragged.RaggedTensor [[1, 0, 3], [], [0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn select<'a>(&self, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) -> T;
+    fn select<'a>(&self, x: impl IntoOperand<'a> as value, y: impl IntoOperand<'a> as value) -> T;
     alias "where", "if_else";
     tensorflow "tf.where(condition, x, y)";
     awkward "ak.where(condition, x, y)";
@@ -72,7 +72,7 @@ operations! {
     /// assert_eq!(first.select_rows(&x, &y)?.to_string(), "<ragged.RaggedTensor [[1, 2], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn select_rows(&self, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) -> T;
+    fn select_rows(&self, x: &impl AsRef<Tensor> as tensor, y: &impl AsRef<Tensor> as tensor) -> T;
     tensorflow "tf.compat.v1.where(condition, x, y)";
     gradient yes;
     typed hand;

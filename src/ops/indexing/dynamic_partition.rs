@@ -47,7 +47,7 @@ operations! {
     /// assert_eq!(sorted.to_string(), "<ragged.RaggedTensor [[b'b', b'd'], [], [b'a', b'c']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> T;
+    fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor> as tensor, num_partitions: impl Integer as integer) -> T;
     alias "group_by";
     tensorflow "tf.ragged.stack_dynamic_partitions";
     gradient yes;
@@ -79,7 +79,7 @@ operations! {
     /// assert_eq!(parts[1].to_string(), "<ragged.RaggedTensor [[1], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn dynamic_partition(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> [T];
+    fn dynamic_partition(&self, partitions: &impl AsRef<Tensor> as tensor, num_partitions: impl Integer as integer) -> [T];
     alias "partition_by";
     tensorflow "tf.dynamic_partition";
     polars "DataFrame.partition_by";

@@ -46,7 +46,7 @@ operations! {
     /// assert_eq!(table.embedding_lookup(&ids)?.to_string(), "<ragged.RaggedTensor [[[2.5], [0.5]], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn embedding_lookup<'a>(&self, ids: impl Into<LookupIds<'a>>) -> T;
+    fn embedding_lookup<'a>(&self, ids: impl Into<LookupIds<'a>> as LookupIds) -> T;
     alias "embedding";
     tensorflow "tf.nn.embedding_lookup";
     gradient yes;

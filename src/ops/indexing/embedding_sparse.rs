@@ -54,7 +54,7 @@ operations! {
     /// assert_eq!(table.embedding_lookup_sparse(&ids, Combiner::Mean)?.to_vec()?, [1.5, 0.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner = Combiner::Mean) -> T;
+    fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>> as LookupIds, combiner: Combiner = Combiner::Mean) -> T;
     alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.embedding_lookup_sparse";
     gradient yes;
@@ -97,7 +97,7 @@ operations! {
     /// assert_eq!(mean.to_vec()?, [2.5, 1.5]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner = Combiner::Mean) -> T;
+    fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>> as LookupIds, combiner: Combiner = Combiner::Mean) -> T;
     alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.safe_embedding_lookup_sparse";
     gradient yes;

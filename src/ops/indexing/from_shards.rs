@@ -47,7 +47,7 @@ operations! {
     /// assert_eq!(table.embedding_lookup(&ids)?.to_vec()?, [3.0, 0.0, 4.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_shards(shards: &[impl AsRef<Tensor>], strategy: ShardStrategy = ShardStrategy::Mod) -> T;
+    fn from_shards(shards: &[impl AsRef<Tensor>] as tensors, strategy: ShardStrategy = ShardStrategy::Mod) -> T;
     alias "partition_strategy", "sharded embedding";
     tensorflow "tf.nn.embedding_lookup([…], …, partition_strategy=…)";
     gradient yes;

@@ -46,7 +46,7 @@ operations! {
     /// assert_eq!(x.boolean_mask(&rows)?.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [6]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn boolean_mask(&self, mask: &impl AsRef<Tensor>) -> T;
+    fn boolean_mask(&self, mask: &impl AsRef<Tensor> as tensor) -> T;
     alias "filter", "masked_select", "compress";
     tensorflow "tf.ragged.boolean_mask";
     awkward "ak.Array.__getitem__";

@@ -35,7 +35,7 @@ operations! {
     /// assert!(x.nth(1)?.to_vec().is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn nth(&self, index: impl Integer) -> T;
+    fn nth(&self, index: impl Integer as integer) -> T;
     alias "get", "first", "last";
     awkward "ak.Array.__getitem__";
     polars "list.get";
@@ -60,7 +60,7 @@ operations! {
     /// assert_eq!(x.nth_or(1, -1)?.to_vec()?, [2, -1, -1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T> as operand) -> T;
+    fn nth_or<'a>(&self, index: impl Integer as integer, default: impl IntoOperandOf<'a, T> as operand) -> T;
     awkward "ak.firsts";
     polars "list.get(…, null_on_oob=True)";
     gradient yes;
@@ -84,7 +84,7 @@ operations! {
     /// assert_eq!(x.nth_or_skip(0)?.to_vec()?, [1, 4]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn nth_or_skip(&self, index: impl Integer) -> T;
+    fn nth_or_skip(&self, index: impl Integer as integer) -> T;
     gradient yes;
     row none "rows cannot be left out";
 }

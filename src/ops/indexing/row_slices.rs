@@ -41,7 +41,7 @@ operations! {
     /// assert!(error.to_string().contains("row 0 has 3 elements, but its slice is 1..4"));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> T;
+    fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>> as Integers, lengths: impl Into<Integers<'a>> as Integers) -> T;
     alias "sequence_slice";
     polars "list.slice";
     gradient yes;

@@ -42,7 +42,7 @@ operations! {
     /// assert_eq!(table.update_rows(&ids, &rows)?.to_vec()?, [10, 20, 3, 4, 50, 60]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn update_rows(&self, ids: &impl AsRef<Tensor>, rows: &impl AsRef<Tensor>) -> T;
+    fn update_rows(&self, ids: &impl AsRef<Tensor> as tensor, rows: &impl AsRef<Tensor> as tensor) -> T;
     alias "scatter_update", "index_copy", "scatter_nd";
     tensorflow "tf.tensor_scatter_nd_update";
     gradient yes;

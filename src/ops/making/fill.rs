@@ -44,6 +44,7 @@ operations! {
     polars "pl.repeat";
     waits "for the size of a string that only the device has";
     gradient yes;
+    call none;
     row none "it makes a tensor";
 
     /// A tensor of zeros (false, empty strings) of the given shape and dtype.
@@ -66,6 +67,7 @@ operations! {
     tensorflow "tf.zeros";
     polars "pl.zeros";
     gradient none "the result does not depend on the values";
+    call none;
     typed hand;
     row none "it makes a tensor";
 
@@ -90,6 +92,7 @@ operations! {
     tensorflow "tf.ones";
     polars "pl.ones";
     gradient none "the result does not depend on the values";
+    call none;
     typed hand;
     row none "it makes a tensor";
 }

@@ -29,7 +29,7 @@ operations! {
     /// assert_eq!(x.fill_rows(1, 0.5f32)?.to_string(), "tensor([[0.5], [0.5]], shape=(2, 1), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> {value};
+    fn fill_rows(&self, width: impl Integer as integer, value: impl Into<Fill> as Fill) -> {value};
     alias "full";
     tensorflow "tf.fill";
     gradient none "the result does not depend on the values";

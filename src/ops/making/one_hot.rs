@@ -41,9 +41,9 @@ operations! {
     /// ```
     fn one_hot(
         &self,
-        depth: impl Into<Depth>,
-        on: impl Into<Scalar> = 1,
-        off: impl Into<Scalar> = 0,
+        depth: impl Into<Depth> as Depth,
+        on: impl Into<Scalar> as Scalar = 1,
+        off: impl Into<Scalar> as Scalar = 0,
     ) -> {on} where T: IntegerElement;
     alias "to_dummies";
     tensorflow "tf.one_hot";

@@ -37,7 +37,7 @@ operations! {
     /// assert_eq!(lengths.sequence_mask(..)?.shape(), [Some(3), Some(3)]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn sequence_mask(&self, max_length: impl Into<MaxLength> = ..) -> bool;
+    fn sequence_mask(&self, max_length: impl Into<MaxLength> as MaxLength = ..) -> bool;
     tensorflow "tf.sequence_mask";
     waits "for the greatest length, where `max_length` is `..`";
     gradient none "it takes integers";

@@ -71,7 +71,7 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn scaled_dot_product_attention<'a>(
-        &self, keys: impl Into<AttentionKeys<'a>>, values: &impl AsRef<Tensor> as same,
+        &self, keys: impl Into<AttentionKeys<'a>> as AttentionKeys, values: &impl AsRef<Tensor> as same,
     ) -> T;
     alias "attention", "softmax attention", "transformer";
     tensorflow "tf.keras.layers.Attention";

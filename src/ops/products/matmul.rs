@@ -66,7 +66,7 @@ operations! {
     /// assert_eq!(vector.matmul(&w)?.to_vec()?, [34]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> T;
+    fn matmul<'a>(&self, other: impl Into<Factor<'a>> as Factor) -> T;
     alias "dot", "mm", "bmm";
     tensorflow "tf.matmul";
     polars "Expr.dot";

@@ -42,7 +42,7 @@ operations! {
     /// assert_eq!(product.to_string(), "tensor([[1], [40], [60]], shape=(3, 1), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn ragged_dot<'a>(&self, matrices: &impl AsRef<Tensor> as same, group_sizes: impl Into<Integers<'a>>) -> T;
+    fn ragged_dot<'a>(&self, matrices: &impl AsRef<Tensor> as same, group_sizes: impl Into<Integers<'a>> as Integers) -> T;
     alias "grouped matmul", "mixture of experts", "segment_mm";
     waits "for the size of a product whose columns only the device knows";
     gradient yes;

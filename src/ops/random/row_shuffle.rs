@@ -69,7 +69,7 @@ operations! {
     /// assert_eq!(y.row_lengths(1)?.to_vec()?, [2, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer as axis) -> T;
+    fn sample(&self, k: impl Integer as integer, seed: Seed, axis: impl Integer as axis) -> T;
     alias "choice";
     polars "list.sample";
     gradient yes;

@@ -47,7 +47,7 @@ operations! {
     /// assert_eq!(bounds.to_string(), "tensor([[1.0, 4.0], [8.0, 8.0]], shape=(2, 2), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn quantile(&self, q: impl Into<Quantiles> as Quantiles, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
     alias "percentile";
     tensorflow "tfp.stats.percentile(…, interpolation='linear')";
     polars "Expr.quantile(…, interpolation='linear')";

@@ -35,7 +35,7 @@ operations! {
     /// assert_eq!(x.broadcast_to(&shape)?.to_string(), "<ragged.RaggedTensor [[7, 7, 7], [], [9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>>) -> T;
+    fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>> as NewShape) -> T;
     alias "expand";
     tensorflow "tf.broadcast_to";
     waits "where strings repeat, and for a dense size that only the device knows under a shape of higher rank";
@@ -64,7 +64,7 @@ operations! {
     /// assert_eq!(x.broadcast_like(&y)?.to_string(), "<ragged.RaggedTensor [[7, 7], [], [9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn broadcast_like(&self, other: &impl AsRef<Tensor>) -> T;
+    fn broadcast_like(&self, other: &impl AsRef<Tensor> as tensor) -> T;
     alias "expand_as";
     tensorflow "tf.broadcast_to";
     awkward "ak.broadcast_arrays";

@@ -51,7 +51,7 @@ operations! {
     /// assert_eq!((&pairs[0] * &pairs[1])?.reduce_sum(1)?.to_vec()?, [11, 0, 20]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn combinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [T];
+    fn combinations(&self, k: impl Integer as integer, axis: impl Integer as axis = 1) -> [T];
     alias "pairs";
     awkward "ak.combinations";
     gradient yes;
@@ -77,7 +77,7 @@ operations! {
     /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[1, 2, 2], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn argcombinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [i64];
+    fn argcombinations(&self, k: impl Integer as integer, axis: impl Integer as axis = 1) -> [i64];
     awkward "ak.argcombinations";
     gradient none "the result holds positions";
 
@@ -107,7 +107,7 @@ operations! {
     /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[10, 20, 10, 20], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 1) -> [T];
+    fn cartesian(all: &[impl AsRef<Tensor>] as tensors, axis: impl Integer as axis = 1) -> [T];
     alias "product", "cross_join";
     awkward "ak.cartesian";
     gradient yes;
@@ -142,7 +142,7 @@ operations! {
     /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[[10, 20], [10, 20]], [[]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn cartesian_nested(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 1) -> [T];
+    fn cartesian_nested(all: &[impl AsRef<Tensor>] as tensors, axis: impl Integer as axis = 1) -> [T];
     alias "outer product", "nested=True";
     awkward "ak.cartesian(…, nested=True)";
     gradient yes;

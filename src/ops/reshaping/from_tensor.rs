@@ -38,7 +38,7 @@ operations! {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_tensor(dense: &impl AsRef<Tensor> as same, ragged_rank: impl Integer = 1) -> T;
+    fn from_tensor(dense: &impl AsRef<Tensor> as same, ragged_rank: impl Integer as integer = 1) -> T;
     tensorflow "tf.RaggedTensor.from_tensor";
     awkward "ak.from_regular";
     polars "arr.to_list";
@@ -66,8 +66,8 @@ operations! {
     /// ```
     fn from_tensor_with_lengths<'a>(
         dense: &impl AsRef<Tensor> as same,
-        lengths: impl Into<Integers<'a>>,
-        ragged_rank: impl Integer = 1,
+        lengths: impl Into<Integers<'a>> as Integers,
+        ragged_rank: impl Integer as integer = 1,
     ) -> T;
     alias "pack_padded_sequence";
     tensorflow "tf.RaggedTensor.from_tensor(…, lengths=…)";
@@ -97,6 +97,7 @@ operations! {
     fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor> as same, nested_lengths: &[&[i64]]) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, lengths=(…))";
     gradient yes;
+    call none;
     row none "it makes a tensor";
 
     /// Converts a dense tensor to a ragged one without the trailing padding of its rows.
@@ -122,7 +123,7 @@ operations! {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor> as same, padding: impl Into<RowPadding<'a>>) -> T;
+    fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor> as same, padding: impl Into<RowPadding<'a>> as RowPadding) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, padding=…)";
     gradient yes;
     row none "it makes a tensor";

@@ -42,7 +42,7 @@ operations! {
     /// assert_eq!(x.reshape(&shape)?.to_string(), "<ragged.RaggedTensor [[1], [2], [3, 4, 5, 6]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> T;
+    fn reshape<'a>(&self, shape: impl Into<NewShape<'a>> as NewShape) -> T;
     alias "view";
     tensorflow "tf.reshape";
     polars "Expr.reshape";
@@ -69,7 +69,7 @@ operations! {
     /// assert_eq!(x.reshape_like(&y)?.to_string(), "<ragged.RaggedTensor [[b'a'], [], [b'b', b'c']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reshape_like(&self, other: &impl AsRef<Tensor>) -> T;
+    fn reshape_like(&self, other: &impl AsRef<Tensor> as tensor) -> T;
     alias "view_as";
     tensorflow "tf.reshape";
     gradient yes;

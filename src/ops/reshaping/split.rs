@@ -42,7 +42,7 @@ operations! {
     /// assert_eq!(x.split([1, -1], 0)?[1].to_vec()?, [2, 3, 4]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn split(&self, parts: impl Into<Parts>, axis: impl Integer as axis = 0) -> [T];
+    fn split(&self, parts: impl Into<Parts> as Parts, axis: impl Integer as axis = 0) -> [T];
     alias "array_split", "chunk";
     tensorflow "tf.split";
     gradient yes;

@@ -35,7 +35,7 @@ operations! {
     /// assert_eq!(x.repeat(2, 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [1, 2], [], [], [3], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn repeat(&self, repeats: impl Integer, axis: impl Integer as axis) -> T;
+    fn repeat(&self, repeats: impl Integer as integer, axis: impl Integer as axis) -> T;
     alias "repeat_interleave", "repeat_by";
     tensorflow "tf.repeat";
     polars "Expr.repeat_by";

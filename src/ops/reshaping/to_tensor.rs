@@ -39,7 +39,7 @@ operations! {
     /// assert_eq!(x.to_tensor(shaped(-1, [2, 2]))?.to_vec()?, [1, 2, -1, -1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>> = Padding::Zero) -> T;
+    fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>> as PaddedShape = Padding::Zero) -> T;
     alias "pad", "to_padded", "densify";
     tensorflow "tf.RaggedTensor.to_tensor";
     awkward "ak.pad_none(…, clip=True)";

@@ -40,7 +40,7 @@ operations! {
     /// assert_eq!(points.unzip()?[1].to_string(), y.to_string());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn zip(all: &[impl AsRef<Tensor>]) -> T;
+    fn zip(all: &[impl AsRef<Tensor>] as tensors) -> T;
     alias "column_stack";
     tensorflow "tf.stack(…, axis=-1)";
     awkward "ak.zip";

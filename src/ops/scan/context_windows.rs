@@ -46,7 +46,7 @@ operations! {
     /// ```
     fn context_windows<'a>(
         &self,
-        context: impl Into<Context>,
+        context: impl Into<Context> as Context,
         fill: impl IntoOperandOf<'a, T> as operand,
         axis: impl Integer as axis,
     ) -> T;

@@ -51,7 +51,7 @@ operations! {
     /// assert_eq!(x.ewm_mean(unadjusted(0.5), 1)?.to_vec()?, [1.0, 2.5, 3.0, 3.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn ewm_mean(&self, smoothing: impl Into<Smoothing>, axis: impl Integer as axis = -1) -> T;
+    fn ewm_mean(&self, smoothing: impl Into<Smoothing> as Smoothing, axis: impl Integer as axis = -1) -> T;
     alias "exponential moving average", "ewma", "exponential smoothing";
     polars "Expr.ewm_mean";
     gradient yes;

@@ -66,8 +66,8 @@ operations! {
     /// ```
     fn shift<'a>(
         &self,
-        by: impl Integer,
-        fill: impl IntoOperand<'a>,
+        by: impl Integer as integer,
+        fill: impl IntoOperand<'a> as value,
         axis: impl Integer as axis,
     ) -> T;
     alias "lag", "lead";
@@ -94,7 +94,7 @@ operations! {
     /// assert_eq!(x.roll(-4, 1)?.to_string(), "<ragged.RaggedTensor [[2, 3, 1], [], [4, 5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn roll(&self, by: impl Integer, axis: impl Integer as axis) -> T;
+    fn roll(&self, by: impl Integer as integer, axis: impl Integer as axis) -> T;
     alias "rotate";
     tensorflow "tf.roll";
     gradient yes;

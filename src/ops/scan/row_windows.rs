@@ -40,7 +40,7 @@ operations! {
     /// assert_eq!(pairs.reduce_max(2)?.to_string(), "<ragged.RaggedTensor [[2, 3, 4], [], [7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn sliding_windows(&self, size: impl Integer, axis: impl Integer as axis) -> T;
+    fn sliding_windows(&self, size: impl Integer as integer, axis: impl Integer as axis) -> T;
     alias "ngrams", "sliding_window_view", "unfold", "rolling";
     gradient yes;
 
@@ -66,8 +66,8 @@ operations! {
     /// ```
     fn pad_rows<'a>(
         &self,
-        min_length: impl Integer,
-        fill: impl IntoOperand<'a>,
+        min_length: impl Integer as integer,
+        fill: impl IntoOperand<'a> as value,
         axis: impl Integer as axis,
     ) -> T;
     alias "pad";

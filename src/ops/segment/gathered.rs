@@ -44,7 +44,7 @@ macro_rules! gathered {
                 #[doc = concat!("assert_eq!(y.to_string(), \"tensor(", $want, ", shape=(3, 2), dtype=f32)\");")]
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
-                fn $name<'a>(&self, indices: &impl AsRef<Tensor>, segment_ids: impl Into<SegmentIds<'a>>) -> $result;
+                fn $name<'a>(&self, indices: &impl AsRef<Tensor> as tensor, segment_ids: impl Into<SegmentIds<'a>> as SegmentIds) -> $result;
                 tensorflow $tensorflow;
                 waits "without `with_nrows`: for the number of segments";
                 gradient yes;

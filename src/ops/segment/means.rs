@@ -40,7 +40,7 @@ operations! {
     /// assert_eq!(mean.to_string(), "tensor([1.0, 0.0, 2.5], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn segment_mean_as(&self, dtype: DType, segment_ids: &impl AsRef<Tensor>) -> {dtype};
+    fn segment_mean_as(&self, dtype: DType, segment_ids: &impl AsRef<Tensor> as tensor) -> {dtype};
     waits "for the number of segments, always";
     gradient yes;
     typed hand;
@@ -84,8 +84,8 @@ operations! {
     fn unsorted_segment_mean_as(
         &self,
         dtype: DType,
-        segment_ids: &impl AsRef<Tensor>,
-        num_segments: impl Integer,
+        segment_ids: &impl AsRef<Tensor> as tensor,
+        num_segments: impl Integer as integer,
     ) -> {dtype};
     gradient yes;
     typed hand;
@@ -121,8 +121,8 @@ operations! {
     fn sparse_segment_mean_as<'a>(
         &self,
         dtype: DType,
-        indices: &impl AsRef<Tensor>,
-        segment_ids: impl Into<SegmentIds<'a>>,
+        indices: &impl AsRef<Tensor> as tensor,
+        segment_ids: impl Into<SegmentIds<'a>> as SegmentIds,
     ) -> {dtype};
     waits "without `with_nrows`: for the number of segments";
     gradient yes;

@@ -52,7 +52,11 @@ macro_rules! unsorted {
                 #[doc = concat!("assert_eq!(y.to_string(), \"<ragged.RaggedTensor ", $want, ">\");")]
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
-                fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> $result where T: $of;
+                fn $name(
+                    &self,
+                    segment_ids: &impl AsRef<Tensor> as tensor,
+                    num_segments: impl Integer as integer,
+                ) -> $result where T: $of;
                 tensorflow concat!("tf.math.", stringify!($name));
                 gradient yes;
                 row none "a segment spans rows";
@@ -124,7 +128,7 @@ macro_rules! sorted {
                 #[doc = concat!("assert_eq!(x.", stringify!($name), "(&ids)?.to_vec()?, ", $want, ");")]
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
-                fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> $result where T: $of;
+                fn $name(&self, segment_ids: &impl AsRef<Tensor> as tensor) -> $result where T: $of;
                 tensorflow concat!("tf.math.", stringify!($name));
                 waits "for the number of segments, always";
                 gradient yes;

@@ -81,7 +81,7 @@ operations! {
     /// assert_eq!(ids.segment_ids_to_row_splits_of(4)?.to_string(), "tensor([0, 2, 2, 3, 3], shape=(5,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn segment_ids_to_row_splits_of(&self, num_segments: impl Integer) -> i64;
+    fn segment_ids_to_row_splits_of(&self, num_segments: impl Integer as integer) -> i64;
     tensorflow "tf.ragged.segment_ids_to_row_splits(…, num_segments)";
     gradient none "it takes integers";
     row none "ids and splits are those of all rows";

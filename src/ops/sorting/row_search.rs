@@ -43,7 +43,7 @@ operations! {
     /// assert_eq!(x.searchsorted(&v)?.to_string(), "<ragged.RaggedTensor [[0, 1, 3], [0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn searchsorted<'a>(&self, values: impl Into<Sought<'a>>) -> i64;
+    fn searchsorted<'a>(&self, values: impl Into<Sought<'a>> as Sought) -> i64;
     alias "bisect", "digitize", "lower_bound";
     tensorflow "tf.searchsorted";
     polars "Expr.search_sorted";

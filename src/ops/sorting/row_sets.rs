@@ -126,7 +126,7 @@ operations! {
     /// assert_eq!(x.contains(&items, 1)?.to_vec()?, [true, false, true]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer as axis) -> bool;
+    fn contains<'a>(&self, item: impl IntoOperand<'a> as value, axis: impl Integer as axis) -> bool;
     alias "isin", "in";
     polars "list.contains";
     gradient none "the result holds bools";

@@ -41,7 +41,7 @@ operations! {
     /// assert_eq!(best.to_string(), "<ragged.RaggedTensor [[1995, 1985, 1979], [], [1988]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn sort_by<'a>(&self, keys: impl Into<SortKeys<'a>>) -> T;
+    fn sort_by<'a>(&self, keys: impl Into<SortKeys<'a>> as SortKeys) -> T;
     alias "lexsort", "order_by", "arrange";
     polars "Expr.sort_by";
     gradient yes;

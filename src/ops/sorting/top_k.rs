@@ -38,7 +38,7 @@ operations! {
     /// assert_eq!(indices.to_string(), "<ragged.RaggedTensor [[1, 2, 0], [], [0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn top_k(&self, k: impl Integer = 1, axis: impl Integer as axis = -1) -> (T, i64);
+    fn top_k(&self, k: impl Integer as integer = 1, axis: impl Integer as axis = -1) -> (T, i64);
     alias "topk", "nlargest";
     tensorflow "tf.math.top_k";
     polars "Expr.top_k";

@@ -76,6 +76,7 @@ operations! {
     tensorflow "tf.strings.as_string(…, precision, scientific, shortest, width, fill)";
     host "floats";
     gradient none "the result holds strings";
+    call none;
 }
 
 #[track_caller]

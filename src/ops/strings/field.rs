@@ -42,7 +42,7 @@ operations! {
     /// assert!(log.nth_field(" ", 3)?.to_strings().is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn nth_field(&self, separator: impl Into<Separator>, index: impl Integer) -> Str;
+    fn nth_field(&self, separator: impl Into<Separator> as Separator, index: impl Integer as integer) -> Str;
     alias "split_part", "cut", "field";
     polars "str.split(…).list.get";
     gradient none "it takes strings";
@@ -67,8 +67,8 @@ operations! {
     /// ```
     fn nth_field_or<'a>(
         &self,
-        separator: impl Into<Separator>,
-        index: impl Integer,
+        separator: impl Into<Separator> as Separator,
+        index: impl Integer as integer,
         default: impl IntoOperandOf<'a, Str> as operand,
     ) -> Str;
     alias "split_part";

@@ -59,7 +59,7 @@ operations! {
     /// assert_eq!(words.to_hash_bucket_fast(100)?.to_string(), "<ragged.RaggedTensor [[63, 96], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn to_hash_bucket_fast(&self, buckets: impl Integer) -> i64;
+    fn to_hash_bucket_fast(&self, buckets: impl Integer as integer) -> i64;
     alias "hashing_trick";
     tensorflow "tf.strings.to_hash_bucket_fast";
     gradient none "the result holds hashes";
@@ -81,7 +81,7 @@ operations! {
     /// assert_eq!(x.to_hash_bucket_strong(1000, [104, 957])?.to_vec()?, [283, 686]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> i64;
+    fn to_hash_bucket_strong(&self, buckets: impl Integer as integer, key: [u64; 2]) -> i64;
     alias "siphash";
     tensorflow "tf.strings.to_hash_bucket_strong";
     gradient none "the result holds hashes";
@@ -104,7 +104,7 @@ operations! {
     /// assert_eq!(x.to_hash_bucket(1000)?.to_vec()?, [495, 335]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn to_hash_bucket(&self, buckets: impl Integer) -> i64;
+    fn to_hash_bucket(&self, buckets: impl Integer as integer) -> i64;
     alias "murmurhash";
     tensorflow "tf.strings.to_hash_bucket";
     gradient none "the result holds hashes";

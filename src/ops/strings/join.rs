@@ -39,7 +39,7 @@ operations! {
     /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[b'a+1', b'b+2'], [], [b'c+3']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str = "") -> Str;
+    fn string_join(tensors: &[impl AsRef<Tensor>] as tensors, separator: &str = "") -> Str;
     alias "concat_ws", "concat_str";
     tensorflow "tf.strings.join";
     awkward "ak.str.join_element_wise";

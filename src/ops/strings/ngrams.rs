@@ -41,7 +41,7 @@ operations! {
     /// assert_eq!(both.to_string(), "<ragged.RaggedTensor [[b'a', b'b', b'c', b'a-b-c'], [], [b'd']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str = " ") -> Str;
+    fn string_ngrams(&self, widths: impl Into<Ngrams> as Ngrams, separator: &str = " ") -> Str;
     tensorflow "tf.strings.ngrams";
     gradient none "it takes strings";
     row vector;

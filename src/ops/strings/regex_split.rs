@@ -52,7 +52,7 @@ operations! {
     /// assert_eq!(x.regex_split(nonempty(r"\W"))?.to_strings()?, ["to", "be", "or", "not"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn regex_split(&self, pattern: impl Into<Separator>) -> Str;
+    fn regex_split(&self, pattern: impl Into<Separator> as Separator) -> Str;
     alias "split";
     tensorflow "tf_text.regex_split";
     awkward "ak.str.split_pattern_regex";

@@ -36,7 +36,7 @@ operations! {
     /// assert_eq!(joined.to_string(), "tensor([b'a:c', b'', b'b:d'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unsorted_segment_join(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer, separator: &str = "") -> Str;
+    fn unsorted_segment_join(&self, segment_ids: &impl AsRef<Tensor> as tensor, num_segments: impl Integer as integer, separator: &str = "") -> Str;
     tensorflow "tf.strings.unsorted_segment_join";
     gradient none "it takes strings";
     row none "a segment spans rows";

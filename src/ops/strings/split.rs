@@ -44,7 +44,7 @@ operations! {
     /// assert_eq!(fields.to_string(), "<ragged.RaggedTensor [[b'to', b'be', b'', b'or'], [b'', b'']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_split(&self, separator: impl Into<Separator> = white_space()) -> Str;
+    fn string_split(&self, separator: impl Into<Separator> as Separator = white_space()) -> Str;
     alias "tokenize", "split";
     tensorflow "tf.strings.split";
     awkward "ak.str.split_pattern";

@@ -44,8 +44,8 @@ operations! {
     /// ```
     fn substr<'a>(
         &self,
-        pos: impl IntoOperand<'a>,
-        len: impl IntoOperand<'a>,
+        pos: impl IntoOperand<'a> as value,
+        len: impl IntoOperand<'a> as value,
     ) -> Str;
     alias "substring";
     tensorflow "tf.strings.substr";
@@ -77,8 +77,8 @@ operations! {
     /// ```
     fn substr_chars<'a>(
         &self,
-        pos: impl IntoOperand<'a>,
-        len: impl IntoOperand<'a>,
+        pos: impl IntoOperand<'a> as value,
+        len: impl IntoOperand<'a> as value,
     ) -> Str;
     alias "substring", "slice";
     tensorflow "tf.strings.substr(…, unit='UTF8_CHAR')";

@@ -39,7 +39,7 @@ operations! {
     /// assert_eq!(text.unicode_decode(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[110, 233], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> i32;
+    fn unicode_decode(&self, encoding: impl Into<TextEncoding> as TextEncoding) -> i32;
     alias "code points", "ord";
     tensorflow "tf.strings.unicode_decode";
     gradient none "it takes strings";
@@ -67,7 +67,7 @@ operations! {
     /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (i32, i64);
+    fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding> as TextEncoding) -> (i32, i64);
     tensorflow "tf.strings.unicode_decode_with_offsets";
     gradient none "it takes strings";
 }

@@ -40,7 +40,7 @@ operations! {
     /// assert_eq!(text.to_string(), "tensor([b'Hi', b'', b'!'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Str;
+    fn unicode_encode(&self, encoding: impl Into<TextEncoding> as TextEncoding) -> Str;
     alias "chr";
     tensorflow "tf.strings.unicode_encode";
     gradient none "it takes integers";

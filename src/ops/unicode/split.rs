@@ -33,7 +33,7 @@ operations! {
     /// assert_eq!(text.unicode_split(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[b'n', b'o'], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unicode_split(&self, encoding: impl Into<TextEncoding>) -> Str;
+    fn unicode_split(&self, encoding: impl Into<TextEncoding> as TextEncoding) -> Str;
     alias "characters";
     tensorflow "tf.strings.unicode_split";
     polars "str.split";
@@ -61,7 +61,7 @@ operations! {
     /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (Str, i64);
+    fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding> as TextEncoding) -> (Str, i64);
     tensorflow "tf.strings.unicode_split_with_offsets";
     gradient none "it takes strings";
 }

@@ -33,7 +33,7 @@ operations! {
     /// assert_eq!(words.to_vec()?, [vec![0x00, 0xE9], vec![]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unicode_transcode(&self, from: impl Into<TextEncoding>, to: Encoding) -> Str;
+    fn unicode_transcode(&self, from: impl Into<TextEncoding> as TextEncoding, to: Encoding) -> Str;
     tensorflow "tf.strings.unicode_transcode";
     gradient none "it takes strings";
 }

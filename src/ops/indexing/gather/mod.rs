@@ -56,7 +56,7 @@ operations! {
     /// assert_eq!(table.gather(&nested)?.to_string(), "<ragged.RaggedTensor [[[20], [10, 11]], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn gather<'a>(&self, indices: impl IntoGatherIndices<'a>) -> T;
+    fn gather<'a>(&self, indices: impl IntoGatherIndices<'a> as GatherIndices) -> T;
     alias "take", "index_select";
     tensorflow "tf.gather";
     awkward "ak.Array.__getitem__";
@@ -88,7 +88,7 @@ operations! {
     /// assert_eq!(x.batch_gather(&at)?.to_string(), "<ragged.RaggedTensor [[3, 1], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn batch_gather(&self, indices: &impl AsRef<Tensor>) -> T;
+    fn batch_gather(&self, indices: &impl AsRef<Tensor> as tensor) -> T;
     alias "take_along_axis", "take_along_dim";
     tensorflow "tf.compat.v1.batch_gather";
     polars "list.gather";
@@ -124,7 +124,7 @@ operations! {
     /// assert_eq!(x.gather_nd(batched(&own, 1))?.to_string(), "<ragged.RaggedTensor [[3, 1], [], [5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn gather_nd<'a>(&self, indices: impl IntoGatherIndices<'a>) -> T;
+    fn gather_nd<'a>(&self, indices: impl IntoGatherIndices<'a> as GatherIndices) -> T;
     tensorflow "tf.gather_nd";
     gradient yes;
     row hand;

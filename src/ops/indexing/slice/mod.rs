@@ -43,7 +43,7 @@ operations! {
     /// assert_eq!(x.slice(s![0, ..;-1])?.to_vec()?, [3, 2, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn slice(&self, index: impl SliceItems) -> T;
+    fn slice(&self, index: impl SliceItems as slice) -> T;
     alias "getitem", "index", "head", "tail";
     tensorflow "tf.RaggedTensor.__getitem__";
     awkward "ak.Array.__getitem__";
@@ -72,7 +72,7 @@ operations! {
     /// assert_eq!(x.row_at(&last)?.to_vec()?, [3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn row_at(&self, index: &impl AsRef<Tensor>) -> T;
+    fn row_at(&self, index: &impl AsRef<Tensor> as tensor) -> T;
     tensorflow "tf.RaggedTensor.__getitem__";
     awkward "ak.Array.__getitem__";
     gradient yes;

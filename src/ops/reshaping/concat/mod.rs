@@ -47,7 +47,7 @@ operations! {
     /// assert_eq!(Tensor::concat(&[&x, &y], 1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn concat(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> T;
+    fn concat(all: &[impl AsRef<Tensor>] as tensors, axis: impl Integer as axis) -> T;
     alias "cat", "concatenate", "append", "hstack", "vstack";
     tensorflow "tf.concat";
     awkward "ak.concatenate";
@@ -79,7 +79,7 @@ operations! {
     /// assert_eq!(Tensor::stack(&[&x, &y], 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 0) -> T;
+    fn stack(all: &[impl AsRef<Tensor>] as tensors, axis: impl Integer as axis = 0) -> T;
     tensorflow "tf.ragged.stack";
     gradient yes;
     typed hand;

@@ -1,0 +1,11 @@
+//! Conversion of values to the arguments of operations: for [`Operation::call`](crate::Operation::call).
+//!
+//! Options of a type are named as its fields.
+
+mod axes;
+mod choices;
+mod numbers;
+mod text;
+#[cfg(test)]
+mod tests;
+mod with_tensors;
