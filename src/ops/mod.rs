@@ -28,6 +28,7 @@ mod unicode;
 pub use crate::record::axes::Axes;
 pub use crate::record::operand::{Operand, OperandOf};
 pub(crate) use counting::occurrences::Occurrences;
+pub(crate) use declarations::by_values::call_by_values;
 pub(crate) use declarations::declare::operations;
 pub use declarations::declared::operations;
 pub(crate) use declarations::typed::Typed;

@@ -1,10 +1,18 @@
 //! Misuse of tensors of numbers: reductions, rows, indexing, layouts, construction.
 
 use ragged::arguments::{Axes, Operand};
+use ragged::operation::Value;
 use ragged::opt::{Combiner, along, batched, descending, masked, shaped, span, weighted, with_nrows};
-use ragged::{DType, Device, RaggedShape, RaggedTensor, RowPartition, SparseTensor, Tensor, eval, s};
+use ragged::{
+    DType, Device, RaggedShape, RaggedTensor, Result, RowPartition, SparseTensor, Tensor, eval, operations, s,
+};
 
 use crate::{Misuse, no, read};
+
+#[track_caller]
+fn by_values(name: &str, values: &[Value]) -> Result<Vec<Tensor>> {
+    operations().find(|operation| operation.name == name).expect("an operation").call(values)
+}
 
 pub const MISUSES: &[(&str, Misuse)] = &[
     ("reduce_sum", |s| no(s.x.reduce_sum(5))),
@@ -34,6 +42,9 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("ewm_mean of integers", |s| no(s.ints.erased().ewm_mean(0.5, 1))),
     ("cummax", |s| no(s.words.cummax(1))),
     ("sort", |s| no(s.x.sort(descending(3)))),
+    ("sort by values", |s| no(by_values("sort", &[(&s.t).into(), "first".into()]))),
+    ("sort by an unknown option", |s| no(by_values("sort", &[(&s.t).into(), Value::from(1).option("down", true)]))),
+    ("map_rows by values", |s| no(by_values("map_rows", &[(&s.t).into()]))),
     ("argsort", |s| no(s.words.argsort(2))),
     ("top_k", |s| no(s.x.top_k(-1, 1))),
     ("quantile", |s| no(s.x.quantile(1.5, 1))),

@@ -5,7 +5,7 @@
 mod axes;
 mod choices;
 mod numbers;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 mod with_tensors;

@@ -10,7 +10,9 @@ impl FromValue<'_> for Bins {
     fn from_value(given: &mut Given<'_>) -> Result<Self, String> {
         let bins = match given.value {
             Value::All => Self::from(..),
-            _ => Self::from(<i64 as FromValue>::from_value(given).map_err(|_| given.other("a number of bins, or all"))?),
+            _ => {
+                Self::from(<i64 as FromValue>::from_value(given).map_err(|_| given.other("a number of bins, or all"))?)
+            }
         };
         let least = given.option("least")?.unwrap_or(bins.least);
         let most = given.option("most")?.or(bins.most);

@@ -9,13 +9,9 @@ fn call(name: &str, values: &[Value]) -> Result<Vec<Tensor>> {
     declared.unwrap_or_else(|| panic!("no operation {name}")).call(values)
 }
 
-/// All of the results, as text with dtypes and shapes.
+/// All of the results, as text with dtypes, rows and sizes.
 fn text(of: &[Tensor]) -> Result<Vec<String>> {
-    let text = |x: &Tensor| {
-        // Sizes that only the device knew are known once the tensor is read.
-        let host = x.to_host()?;
-        Ok(format!("{} {} {host:?}", x.dtype(), x.shape_text()))
-    };
+    let text = |x: &Tensor| Ok(format!("{} {:?}", x.dtype(), x.to_host()?));
     of.iter().map(text).collect()
 }
 
@@ -127,12 +123,18 @@ fn faults_name_the_operation_the_argument_and_the_line() -> Result<()> {
     let fault = |name, values: &[Value]| call(name, values).expect_err("a fault").to_string();
     let line = line!() - 1;
     for (error, says) in [
-        (fault("reduce_sum", &[x.into(), "one".into()]), "reduce_sum: argument `axis`: \"one\" is given; required: an axis"),
+        (
+            fault("reduce_sum", &[x.into(), "one".into()]),
+            "reduce_sum: argument `axis`: \"one\" is given; required: an axis",
+        ),
         (fault("sort", &[x.into(), Value::from(1).option("down", true)]), "argument `axis`: it has no option `down`"),
         (fault("sort", &[x.into(), Value::from(1).option("descending", 3)]), "option `descending`: 3 is given"),
         (fault("sort", &[]), "sort: argument `the tensor` is not given"),
         (fault("repeat", &[x.into(), 2.into()]), "repeat: argument `axis` is not given, and has no default"),
-        (fault("sort", &[x.into(), 1.into(), 2.into()]), "sort: 3 values are given; required: the tensor and [\"axis\"]"),
+        (
+            fault("sort", &[x.into(), 1.into(), 2.into()]),
+            "sort: 3 values are given; required: the tensor and [\"axis\"]",
+        ),
         (fault("encode_base64", &[words.into(), "wide".into()]), "required: one of \"unpadded\", \"padded\""),
         (fault("map_rows", &[x.into()]), "map_rows: it cannot be called by values"),
         (fault("sort", &[x.into(), 7.into()]), "sort: axis 7"),
@@ -146,7 +148,8 @@ fn faults_name_the_operation_the_argument_and_the_line() -> Result<()> {
 /// Operations of tensors that no values call: of functions, of memory and devices, of types that are written out.
 #[test]
 fn operations_that_are_not_callable() {
-    let declared = operations().filter(|operation| operation.owners.contains(Owner::Tensor) && !operation.is_callable());
+    let declared =
+        operations().filter(|operation| operation.owners.contains(Owner::Tensor) && !operation.is_callable());
     let names: Vec<&str> = declared.map(|operation| operation.name).collect();
     let expected = "constant from_nested_row_splits from_nested_row_lengths from_nested_value_rowids from_row_partitions \
                     from_row_splits_unchecked from_row_lengths_unchecked from_row_starts_unchecked \

@@ -2,6 +2,7 @@
 
 pub(super) mod beside_sparse;
 pub(super) mod by_hand;
+pub(super) mod by_values;
 pub(super) mod declare;
 pub(super) mod declared;
 pub(super) mod functions;
