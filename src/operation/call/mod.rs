@@ -12,15 +12,18 @@ use super::{Argument, Operation};
 use crate::error::{Error, Result, on_behalf};
 use crate::tensor::Tensor;
 
+/// The function of an operation, with arguments converted from values.
+type ByValues = fn(&mut Arguments<'_>) -> Result<Vec<Tensor>>;
+
 /// How an operation is called by values.
 #[derive(Clone, Copy)]
-pub(crate) struct Call(Option<fn(&mut Arguments<'_>) -> Result<Vec<Tensor>>>);
+pub(crate) struct Call(Option<ByValues>);
 
 impl Call {
     /// Not by values: a function, memory of the program, or a value of a type that no [`Value`] has.
     pub(crate) const NONE: Self = Self(None);
 
-    pub(crate) const fn new(call: fn(&mut Arguments<'_>) -> Result<Vec<Tensor>>) -> Self {
+    pub(crate) const fn new(call: ByValues) -> Self {
         Self(Some(call))
     }
 }
