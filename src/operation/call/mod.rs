@@ -116,7 +116,8 @@ impl Operation {
     ///
     /// The values are the tensor, if the operation [is a method](Self::is_method), then the [arguments](Self::arguments), in
     /// their order. Those at the end may be left out if they have defaults, others be [`Value::Default`]. Options of an
-    /// argument are [`Value::With`]. A number takes the dtype of the tensor beside it. The results are as many as
+    /// argument are [`Value::With`]. A number takes the dtype of the tensor beside it; where it
+    /// determines the dtype, an integer is i64 and a float f64. The results are as many as
     /// [`results`](Self::results) says; dtypes, shapes, rows and bits are those of the method.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ fn calls_by_values_are_those_of_the_methods() -> Result<()> {
         "combinations" [ints, 2] ints.combinations(2, 1);
         "cast" [ints, DType::F64] ints.cast(DType::F64);
         "cast" [ints, "i64"] ints.cast(DType::I64);
-        "one_hot" [ids, Value::from(3).option("axis", -1), 1, 0] ids.one_hot(along(3, -1), 1, 0);
+        "one_hot" [ids, Value::from(3).option("axis", -1), 1, 0] ids.one_hot(along(3, -1), 1i64, 0i64);
         "bincount" [ints, all.clone(), Value::from(8).option("binary", true)] ints.bincount(.., binary(8));
         "histogram" [x, 1, Value::from([0.0, 4.0]).option("clamped", true), 4] x.histogram(1, clamped(0.0..4.0), 4);
         "context_windows" [x, Value::from(2).option("start", -1), 0, 1] x.context_windows(starting_at(2, -1), 0, 1);
