@@ -1,9 +1,6 @@
 //! The partition of values into rows: one ragged level, valid by construction.
 
-use std::sync::Arc;
-
-use crate::backend::upload::upload;
-use crate::dtype::DType;
+use super::HostSplits;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::{BackendRef, are_joined};
 use crate::graph::digest::Digest;
@@ -29,8 +26,8 @@ pub struct RowPartition {
     rows: Rows,
     nrows: Extent,
     nvals: Extent,
-    /// The splits, where they were uploaded from the host.
-    host: Option<Arc<Vec<u32>>>,
+    /// The splits, where they come from the host.
+    host: Option<HostSplits>,
     /// Lengths of the shortest and of the longest row, where known on the host.
     lengths: Option<(u32, u32)>,
 }
@@ -38,8 +35,9 @@ pub struct RowPartition {
 /// Sizes.
 impl RowPartition {
     /// Uploads splits that the caller has validated or guarantees.
-    pub(crate) fn from_host_splits(rec: Recorder<'_>, splits: Vec<u32>) -> Result<Self> {
-        let data = rec.at(upload(rec.backend, rec.op, DType::U32, bytemuck::cast_slice(&splits)))?;
+    pub(crate) fn from_host_splits(rec: Recorder<'_>, splits: impl Into<HostSplits>) -> Result<Self> {
+        let splits = splits.into();
+        let data = splits.stored(rec)?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))
@@ -51,7 +49,7 @@ impl RowPartition {
             nrows: Extent::of(node.extent().size().sub(1)),
             nvals,
             rows: Rows::Splits(node),
-            host: Some(Arc::new(splits)),
+            host: Some(splits),
             lengths: Some(lengths.unwrap_or((0, 0))),
         })
     }
@@ -168,7 +166,11 @@ impl RowPartition {
     }
     /// The splits, where the host has them.
     pub(crate) fn host_splits(&self) -> Option<&[u32]> {
-        self.host.as_deref().map(Vec::as_slice)
+        self.host.as_deref()
+    }
+    /// The splits with their memory, where the host has them.
+    pub(crate) fn shared_host_splits(&self) -> Option<&HostSplits> {
+        self.host.as_ref()
     }
     /// Entry `at` of the splits as an input size identified by their node, where the host has the splits.
     pub(crate) fn known_split(&self, at: u32) -> Option<Size> {
@@ -378,6 +380,7 @@ impl RowPartition {
 mod tests {
     use super::*;
     use crate::Device;
+    use crate::dtype::DType;
 
     #[test]
     fn rows_of_one_length_are_found_where_only_the_device_knows_how_many() {
