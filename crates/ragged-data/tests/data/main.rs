@@ -6,9 +6,13 @@ mod arrow_nulls;
 mod arrow_round_trips;
 mod arrow_types;
 mod devices;
+mod dlpack;
 mod large;
 mod memory;
+mod npy;
 mod random_arrays;
+mod rows;
+mod safetensors;
 mod tree;
 
 #[global_allocator]
