@@ -150,15 +150,15 @@ fn tensors(memory: &Memory, device: &Device) -> Result<BTreeMap<String, Tensor>>
             return Err(unreadable(format!("entry {name:?} is no npy file")));
         };
         let within = |e: ragged::Error| unreadable(format!("entry {name:?}: {}", parts::without_line(&e)));
-        let content = content(&mut entry).map_err(within)?;
+        let content = content(&mut entry, bytes.len()).map_err(within)?;
         arrays.insert(own.to_owned(), npy_tensor(&content, &Device::cpu()).map_err(within)?);
     }
     joined(&arrays, device)
 }
 
-/// The content of an entry, whose size is not trusted.
-fn content<R: Read>(entry: &mut zip::read::ZipFile<'_, R>) -> Result<Memory> {
-    let (size, packed) = (entry.size(), entry.compressed_size());
+/// The content of an entry of a file of `file` bytes. The sizes of the entry are not trusted.
+fn content<R: Read>(entry: &mut zip::read::ZipFile<'_, R>, file: usize) -> Result<Memory> {
+    let (size, packed) = (entry.size(), entry.compressed_size().min(file as u64));
     if size > packed.saturating_mul(MAX_RATIO) {
         return Err(unreadable(format!("{packed} compressed bytes cannot be {size} bytes")));
     }
