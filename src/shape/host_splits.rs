@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::graph::shared_slice::SharedSlice;
 
-/// Row splits in host memory, cheap to clone.
-#[derive(Debug, Clone)]
+/// Row splits in host memory.
+#[derive(Debug)]
 pub(crate) enum HostSplits {
     /// Memory of this crate.
-    Own(Arc<Vec<u32>>),
+    Own(Vec<u32>),
     /// Memory of the user's program, aligned for u32.
     Shared(SharedSlice),
 }
@@ -52,6 +52,6 @@ impl AsRef<[u8]> for HostSplits {
 
 impl From<Vec<u32>> for HostSplits {
     fn from(splits: Vec<u32>) -> Self {
-        Self::Own(Arc::new(splits))
+        Self::Own(splits)
     }
 }

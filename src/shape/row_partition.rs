@@ -1,5 +1,7 @@
 //! The partition of values into rows: one ragged level, valid by construction.
 
+use std::sync::Arc;
+
 use super::HostSplits;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::{BackendRef, are_joined};
@@ -27,7 +29,7 @@ pub struct RowPartition {
     nrows: Extent,
     nvals: Extent,
     /// The splits, where they come from the host.
-    host: Option<HostSplits>,
+    host: Option<Arc<HostSplits>>,
     /// Lengths of the shortest and of the longest row, where known on the host.
     lengths: Option<(u32, u32)>,
 }
@@ -49,7 +51,7 @@ impl RowPartition {
             nrows: Extent::of(node.extent().size().sub(1)),
             nvals,
             rows: Rows::Splits(node),
-            host: Some(splits),
+            host: Some(Arc::new(splits)),
             lengths: Some(lengths.unwrap_or((0, 0))),
         })
     }
@@ -166,10 +168,10 @@ impl RowPartition {
     }
     /// The splits, where the host has them.
     pub(crate) fn host_splits(&self) -> Option<&[u32]> {
-        self.host.as_deref()
+        self.host.as_ref().map(|splits| &***splits)
     }
     /// The splits with their memory, where the host has them.
-    pub(crate) fn shared_host_splits(&self) -> Option<&HostSplits> {
+    pub(crate) fn shared_host_splits(&self) -> Option<&Arc<HostSplits>> {
         self.host.as_ref()
     }
     /// Entry `at` of the splits as an input size identified by their node, where the host has the splits.

@@ -140,7 +140,7 @@ fn splits_of(p: &RowPartition, read: Arrays<'_>) -> SharedRows {
         (Some(splits), _) => {
             read.next();
             let bytes = 0..size_of_val::<[u32]>(splits);
-            SharedRows::Splits(SharedBytes(ReadBytes::new(Arc::new(splits.clone()), bytes)))
+            SharedRows::Splits(SharedBytes(ReadBytes::new(splits.clone(), bytes)))
         }
         (None, Rows::Splits(_)) => SharedRows::Splits(SharedBytes(next_array(read))),
         (None, Rows::Uniform(length)) => {

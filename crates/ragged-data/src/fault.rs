@@ -5,6 +5,9 @@ use std::panic::Location;
 
 use ragged::Error;
 
+/// Most values of one level of a tensor.
+pub const MAX_VALUES: usize = u32::MAX as usize - 1;
+
 /// The name until `named` replaces it.
 const UNNAMED: &str = "ragged-data";
 
@@ -15,7 +18,7 @@ pub(crate) fn argument(what: impl Into<String>) -> Error {
 
 /// More values than a tensor has, in words that follow "one tensor".
 pub(crate) fn too_many(remedy: impl std::fmt::Display, requested: u64, unit: &'static str) -> Error {
-    limit(requested, unit, crate::memory::MAX_VALUES as u64, format!("one tensor{remedy}"))
+    limit(requested, unit, MAX_VALUES as u64, format!("one tensor{remedy}"))
 }
 
 /// A size beyond a limit and its owner. `named` says what needs it.

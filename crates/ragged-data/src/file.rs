@@ -41,8 +41,26 @@ pub(crate) fn in_file(path: &Path) -> impl Fn(Error) -> Error {
     move |error| match error {
         Error::Io { op, what, location } => Error::Io { op, what: format!("{path}: {what}"), location },
         Error::Argument { op, what, location } => Error::Argument { op, what: format!("{path}: {what}"), location },
+        Error::Partition { op, what, location } => Error::Partition { op, what: format!("{path}: {what}"), location },
+        Error::Limit { what, requested, unit, limit, whose, location } => {
+            let whose = format!("{whose} (in {path})");
+            Error::Limit { what, requested, unit, limit, whose, location }
+        }
         other => other,
     }
+}
+
+/// The reason of an error, for the message of another one: without the function and the line.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+pub(crate) fn reason(error: &Error) -> String {
+    let text = match error {
+        Error::Io { what, .. } | Error::Argument { what, .. } | Error::Partition { what, .. } => what.clone(),
+        Error::Limit { requested, unit, limit, whose, .. } => {
+            format!("{requested} {unit} are needed, but {limit} is the limit of {whose}")
+        }
+        other => other.to_string(),
+    };
+    text.chars().take(300).collect()
 }
 
 /// The content of a file.

@@ -1,11 +1,10 @@
-//! Memory of lists that this crate makes, and limits of tensors.
+//! Memory of lists that this crate makes.
 
 use ragged::Result;
 
 use crate::fault::no_memory;
 
-/// Most values of one dimension of a tensor.
-pub const MAX_VALUES: usize = u32::MAX as usize - 1;
+pub(crate) use crate::fault::MAX_VALUES;
 
 /// An empty list with room for `n` items, for the use `what`.
 ///

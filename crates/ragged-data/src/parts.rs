@@ -10,7 +10,7 @@
 use ragged::{DType, Device, RaggedTensor, Result, RowPartition, SharedBytes, SharedRows, Tensor};
 
 use crate::fault::argument;
-use crate::file::{Memory, unreadable};
+use crate::file::{Memory, reason, unreadable};
 
 /// A dense array of a file.
 pub(crate) struct Array {
@@ -97,7 +97,7 @@ pub(crate) fn tensor(
     let values = array(name)?.ok_or_else(missing)?;
     let within = |part: &str| {
         let part = part.to_owned();
-        move |e: ragged::Error| unreadable(format!("array {part:?}: {}", without_line(&e)))
+        move |e: ragged::Error| unreadable(format!("array {part:?}: {}", reason(&e)))
     };
     let mut tensor = values.tensor(device).map_err(within(name))?;
     let part = format!("{name}{STRINGS}");
@@ -153,16 +153,4 @@ fn numbers(array: &Array, device: &Device) -> Result<Vec<i64>> {
     let _ = device;
     let small = |n: u64| i64::try_from(n).map_err(|_| argument(format!("{n} is no size")));
     host.into_iter().map(small).collect()
-}
-
-/// The message of an error inside another one, which has the line.
-pub(crate) fn without_line(error: &ragged::Error) -> String {
-    let text = error.to_string();
-    match error.location() {
-        Some(location) => text.trim_end_matches(&format!(", at {location}")).to_owned(),
-        None => text,
-    }
-    .chars()
-    .take(300)
-    .collect()
 }

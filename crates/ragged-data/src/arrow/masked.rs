@@ -28,6 +28,16 @@ pub struct Masked<T = FieldValue> {
 /// Masks by level.
 impl<T> Masked<T> {
     /// The mask of a level; none if it has no nulls.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use ragged::{Device, Tensor};
+    /// use ragged_data::arrow::FromArrow;
+    /// let x = Tensor::from_arrow_masked(&Int32Array::from(vec![Some(7), None]), &Device::cpu())?;
+    /// assert_eq!(x.mask("").unwrap().to_vec()?, [true, false]);
+    /// assert!(x.mask("[]").is_none());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn mask(&self, path: &str) -> Option<&RaggedTensor<bool>> {
         self.masks.iter().find(|mask| mask.path == path).map(|mask| &mask.valid)
     }

@@ -44,6 +44,18 @@ pub trait FromRecordBatch: Sized {
     ///
     /// # Cost
     /// As [`Self::from_record_batch`]; numbers and strings with nulls are copied.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+    /// use ragged::{Device, StructuredTensor};
+    /// use ragged_data::arrow::{FromRecordBatch, Nulls};
+    /// let id: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None]));
+    /// let batch = RecordBatch::try_from_iter([("id", id)]).unwrap();
+    /// let records = StructuredTensor::from_record_batch_with(&batch, Nulls::Empty, &Device::cpu())?;
+    /// assert_eq!(records.field::<i32>("id")?.to_vec()?, [7, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     fn from_record_batch_with(batch: &RecordBatch, nulls: Nulls, device: &Device) -> Result<Self>;
 
@@ -54,6 +66,18 @@ pub trait FromRecordBatch: Sized {
     ///
     /// # Cost
     /// As [`Self::from_record_batch`], and a byte for each value of a level with nulls.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+    /// use ragged::{Device, StructuredTensor};
+    /// use ragged_data::arrow::{FromRecordBatch};
+    /// let id: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None]));
+    /// let batch = RecordBatch::try_from_iter([("id", id)]).unwrap();
+    /// let records = StructuredTensor::from_record_batch_masked(&batch, &Device::cpu())?;
+    /// assert_eq!(records.mask("id").unwrap().to_vec()?, [true, false]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     fn from_record_batch_masked(batch: &RecordBatch, device: &Device) -> Result<Masked<Self>>;
 }

@@ -149,7 +149,7 @@ fn tensors(memory: &Memory, device: &Device) -> Result<BTreeMap<String, Tensor>>
         let Some(own) = name.strip_suffix(".npy") else {
             return Err(unreadable(format!("entry {name:?} is no npy file")));
         };
-        let within = |e: ragged::Error| unreadable(format!("entry {name:?}: {}", parts::without_line(&e)));
+        let within = |e: ragged::Error| unreadable(format!("entry {name:?}: {}", file::reason(&e)));
         let content = content(&mut entry, bytes.len()).map_err(within)?;
         arrays.insert(own.to_owned(), npy_tensor(&content, &Device::cpu()).map_err(within)?);
     }
@@ -163,9 +163,13 @@ fn content<R: Read>(entry: &mut zip::read::ZipFile<'_, R>, file: usize) -> Resul
         return Err(unreadable(format!("{packed} compressed bytes cannot be {size} bytes")));
     }
     let mut out: Vec<u8> = room("an entry of a file", usize::try_from(size).unwrap_or(usize::MAX))?;
-    let read = entry.take(size).read_to_end(&mut out).map_err(|e| unreadable(e.to_string()))?;
-    if read as u64 != size {
-        return Err(unreadable(format!("the entry has {read} bytes, but its size is {size}")));
+    let failed = |e: std::io::Error| unreadable(e.to_string());
+    let read = entry.take(size).read_to_end(&mut out).map_err(failed)?;
+    // The checksum is compared at the end.
+    let more = entry.read(&mut [0]).map_err(failed)?;
+    if read as u64 != size || more > 0 {
+        let has = if more > 0 { "more" } else { "fewer" };
+        return Err(unreadable(format!("the entry has {has} bytes than its size of {size}")));
     }
     Ok(Arc::new(out))
 }

@@ -1,6 +1,6 @@
 //! The devices that tests run on.
 
-use ragged::{CpuOptions, Device};
+use ragged::{CpuOptions, Device, DeviceOptions};
 
 /// The CPU and every GPU adapter.
 ///
@@ -16,6 +16,12 @@ pub fn devices() -> Vec<Device> {
 /// A CPU device whose counters no other test changes.
 pub fn own_cpu() -> Device {
     Device::cpu_with(&CpuOptions::default())
+}
+
+/// The first GPU adapter, as a device whose counters no other test changes; none where no adapter is expected.
+pub fn own_gpus() -> Option<Device> {
+    let has_gpu = devices().iter().any(|device| !device.is_cpu());
+    has_gpu.then(|| Device::gpu_with(&DeviceOptions::default()).expect("it opens twice"))
 }
 
 /// Asserts that there is an error of that text, which begins with the function and has a line of these tests.

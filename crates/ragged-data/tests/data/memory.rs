@@ -21,7 +21,7 @@ fn lists() -> ListArray {
 }
 
 fn words() -> StringArray {
-    StringArray::from_iter_values((0..ROWS).map(|i| format!("{:08}", i)))
+    StringArray::from_iter_values((0..ROWS).map(|i| format!("{i:08}")))
 }
 
 /// What a tensor of an array takes: bytes of this thread, and of the device.
@@ -62,6 +62,23 @@ fn other_offsets_are_copied_alone() -> Result<()> {
         let (x, peak, held) = taken(&array)?;
         let splits = 4 * ROWS;
         assert!((splits..splits + (32 << 10)).contains(&peak) && held == 0, "{peak} and {held} bytes");
+        assert_eq!(x.to_arrow()?.len(), array.len());
+    }
+    Ok(())
+}
+
+/// On a GPU the upload of the values and of the offsets is all that is moved.
+#[test]
+fn a_gpu_takes_one_upload() -> Result<()> {
+    let array = lists();
+    for device in crate::devices::own_gpus() {
+        let before = device.stats();
+        let x = Tensor::from_arrow(&array, &device)?;
+        let spent = device.stats() - before;
+        let bytes = (4 * 4 * ROWS + 4 * (ROWS + 1)) as u64;
+        assert_eq!((spent.bytes_uploaded, spent.waits, spent.submissions), (bytes, 0, 0), "{device:?}: {spent:?}");
+        let values = array.values().to_data().buffers()[0].clone();
+        assert_eq!(values.strong_count(), 2, "{device:?}: the values are not kept");
         assert_eq!(x.to_arrow()?.len(), array.len());
     }
     Ok(())

@@ -20,11 +20,9 @@ impl Decoder<'_> {
         level: &Level,
     ) -> Result<Tensor> {
         let n = array.len();
-        if array.values().is_empty() {
-            if n > 0 {
-                let what = format!("{}all {n} values are nulls of a dictionary without values", level.named());
-                return Err(argument(what));
-            }
+        if array.values().is_empty() && n > 0 {
+            let what = format!("{}all {n} values are nulls of a dictionary without values", level.named());
+            return Err(argument(what));
         }
         // A null of the values is one of the array, where a key refers to it.
         let values = Self { policy: Policy::Empty, ..*self }.value(array.values(), level)?.value;
