@@ -78,6 +78,7 @@ pub(crate) fn read(path: &Path) -> Result<Memory> {
 ///
 /// # Safety
 /// Nothing changes or shortens the file while the memory exists.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
 pub(crate) unsafe fn map(path: &Path) -> Result<Memory> {
     let failed = |e: std::io::Error| unreadable(e.to_string());
     let file = File::open(path).map_err(failed)?;

@@ -8,6 +8,11 @@
 //! Errors are [`ragged::Error`]s that begin with the function, such as `parquet::read`, and name the file, the column or the byte,
 //! the reason, and the line of the call. Damaged files do not panic, and take no memory that their size does not justify.
 
+#![cfg_attr(
+    not(all(feature = "parquet", feature = "npy", feature = "safetensors", feature = "dlpack", feature = "ndarray")),
+    allow(dead_code, unused_imports, reason = "formats share code, of which each uses a part")
+)]
+
 #[cfg(feature = "arrow")]
 pub mod arrow;
 #[cfg(feature = "dlpack")]
