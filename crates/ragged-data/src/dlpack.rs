@@ -50,7 +50,7 @@ fn type_of(dtype: DType) -> Option<DLDataType> {
 /// ```
 /// use ragged::{Device, RaggedTensor};
 /// let ragged = RaggedTensor::from_nested([vec![1], vec![]], &Device::cpu())?;
-/// let e = ragged_data::dlpack::to_dlpack(&ragged).unwrap_err();
+/// let e = ragged_data::dlpack::to_dlpack(&ragged).err().unwrap();
 /// assert!(e.to_string().starts_with("to_dlpack: DLPack has dense tensors, but the shape is [2, None]"));
 /// # Ok::<(), ragged::Error>(())
 /// ```

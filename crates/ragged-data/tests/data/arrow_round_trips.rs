@@ -46,6 +46,20 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn masks_bring_nulls_back(of in data_type(), n in 0usize..12, seed: u64) {
+        let cpu = ragged::Device::cpu();
+        let array = array(&of, n, Form { nulls: 3 }, &mut Random(seed));
+        let value = FieldValue::from_arrow_masked(&array, &cpu).expect("an array");
+        let back = value.to_arrow_as(&of).expect("as it came");
+        prop_assert_eq!(back.data_type(), &of);
+        prop_assert_eq!(tree::all(&back), tree::all(&array));
+    }
+}
+
 /// The type with binaries of any length in place of those of one length, of which a null is empty.
 fn without_fixed_binaries(of: &DataType) -> DataType {
     let field = |f: &arrow_schema::FieldRef| {

@@ -19,7 +19,7 @@ pub fn own_cpu() -> Device {
 }
 
 /// The first GPU adapter, as a device whose counters no other test changes; none where no adapter is expected.
-pub fn own_gpus() -> Option<Device> {
+pub fn own_gpu() -> Option<Device> {
     let has_gpu = devices().iter().any(|device| !device.is_cpu());
     has_gpu.then(|| Device::gpu_with(&DeviceOptions::default()).expect("it opens twice"))
 }

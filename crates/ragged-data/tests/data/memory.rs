@@ -71,7 +71,7 @@ fn other_offsets_are_copied_alone() -> Result<()> {
 #[test]
 fn a_gpu_takes_one_upload() -> Result<()> {
     let array = lists();
-    for device in crate::devices::own_gpus() {
+    if let Some(device) = crate::devices::own_gpu() {
         let before = device.stats();
         let x = Tensor::from_arrow(&array, &device)?;
         let spent = device.stats() - before;

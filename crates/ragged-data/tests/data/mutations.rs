@@ -127,7 +127,7 @@ fn npz_files() -> Result<()> {
     let own = npy::npz_to_bytes(all.iter().map(|(name, x)| (*name, x)))?;
     let packed = std::fs::read(crate::npy::fixture("compressed.npz")).expect("a fixture");
     // Deflated bytes stand for 1032 others at most.
-    mutate(&[own, packed], 2 << 20, |bytes| values(npy::npz_from_bytes(bytes, &device)?.values()));
+    mutate(&[own, packed], 1 << 20, |bytes| values(npy::npz_from_bytes(bytes, &device)?.values()));
     Ok(())
 }
 
@@ -148,7 +148,7 @@ fn parquet_files() -> Result<()> {
     let records = StructuredTensor::from_fields_and_rank([("words", &words), ("id", &id)], 1)?;
     let own = parquet::to_bytes(&records)?;
     let polars = std::fs::read(crate::npy::fixture("polars.parquet")).expect("a fixture");
-    mutate(&[own, polars], 64 << 20, |bytes| {
+    mutate(&[own, polars], 16 << 20, |bytes| {
         let records = parquet::from_bytes(bytes, &ReadOptions::new(), &device)?;
         records.fields().try_for_each(|(_, field)| match field {
             ragged::FieldValue::Tensor(x) => x.to_shared().map(drop),
