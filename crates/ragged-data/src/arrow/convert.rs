@@ -7,7 +7,8 @@ use ragged::{Device, Element, FieldValue, RaggedTensor, Result, StructuredTensor
 
 use super::decode::{Decoder, Policy};
 use super::encode::encode;
-use super::{Masked, Nulls};
+use super::{Masked, Nulls, batches};
+use crate::memory::MAX_VALUES;
 
 /// Makes a tensor or records of an Arrow array.
 ///
@@ -21,7 +22,7 @@ pub trait FromArrow: Sized {
     ///
     /// # Errors
     /// A null, with its column and row; a type that is not in the table; another type than `Self`; more than 2^32 - 2 values
-    /// at a level ([`batches`](super::batches) divides such an array); names of fields that records cannot have; memory.
+    /// at a level (see [`Self::from_arrow_batches`]); names of fields that records cannot have; memory.
     ///
     /// # Cost
     /// On the CPU no copy besides those of the table. Offsets are validated: two passes over them.
@@ -93,6 +94,33 @@ pub trait FromArrow: Sized {
     #[track_caller]
     fn from_arrow_masked(array: &dyn Array, device: &Device) -> Result<Masked<Self>> {
         named("from_arrow_masked", || Decoder { policy: Policy::Mask, device }.value_of(array)?.try_map(Self::of_value))
+    }
+
+    /// As [`Self::from_arrow_with`], of an array of any number of values: as many tensors as they need, of consecutive rows. One,
+    /// unless a level has more than 2^32 - 2 values.
+    ///
+    /// # Errors
+    /// A row of more than 2^32 - 2 values, with its number; as [`Self::from_arrow`], but for numbers of values.
+    ///
+    /// # Cost
+    /// As [`Self::from_arrow_with`], and a search in the offsets for each part.
+    ///
+    /// ```
+    /// use arrow_array::types::Int32Type;
+    /// use arrow_array::ListArray;
+    /// use ragged::{Device, Tensor};
+    /// use ragged_data::arrow::{FromArrow, Nulls};
+    /// let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1), Some(2)]), Some(vec![])]);
+    /// let parts = Tensor::from_arrow_batches(&lists, Nulls::Error, &Device::cpu())?;
+    /// assert_eq!((parts.len(), parts[0].to_string()), (1, "<ragged.RaggedTensor [[1, 2], []]>".to_owned()));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    fn from_arrow_batches(array: &dyn Array, nulls: Nulls, device: &Device) -> Result<Vec<Self>> {
+        named("from_arrow_batches", || {
+            let parts = batches(array, MAX_VALUES)?;
+            parts.iter().map(|part| Self::from_arrow_with(part, nulls, device)).collect()
+        })
     }
 
     /// The value as this type.

@@ -7,7 +7,7 @@ use ragged::{FieldValue, StructuredTensor};
 use ragged_data::arrow::{FromArrow, FromRecordBatch, Nulls, ToArrow, ToRecordBatch};
 
 use crate::devices::devices;
-use crate::random_arrays::{Form, Random, array, data_type};
+use crate::random_arrays::{Form, Random, array, cases, data_type};
 use crate::tree;
 
 /// The array through the device, as the same type.
@@ -18,7 +18,7 @@ fn back(array: &dyn Array, nulls: Nulls, device: &ragged::Device) -> arrow_array
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn arrays_come_back(of in data_type(), n in 0usize..12, seed: u64) {
@@ -47,7 +47,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn masks_bring_nulls_back(of in data_type(), n in 0usize..12, seed: u64) {

@@ -7,9 +7,9 @@ use arrow_buffer::ScalarBuffer;
 use arrow_schema::{DataType, Field};
 use proptest::prelude::*;
 use ragged::{Device, Error, Result, Tensor};
-use ragged_data::arrow::{FromArrow, batches};
+use ragged_data::arrow::{FromArrow, Nulls, batches};
 
-use crate::random_arrays::{Form, Random, array, data_type};
+use crate::random_arrays::{Form, Random, array, cases, data_type};
 use crate::tree::{self, Tree};
 
 /// 2^33 values in list views of the same 2^20.
@@ -23,7 +23,10 @@ fn lists_beyond_32_bits_are_divided() -> Result<()> {
     let device = Device::cpu();
     match Tensor::from_arrow(&array, &device) {
         Err(Error::Limit { what, requested, limit, whose, .. }) => {
-            assert_eq!((what.as_str(), whose.as_str()), ("from_arrow", "one tensor; `batches` divides the array"));
+            assert_eq!(
+                (what.as_str(), whose.as_str()),
+                ("from_arrow", "one tensor; `from_arrow_batches` divides the array")
+            );
             assert_eq!((requested, limit), (1 << 33, u64::from(u32::MAX) - 1));
         }
         other => panic!("{other:?}"),
@@ -32,10 +35,12 @@ fn lists_beyond_32_bits_are_divided() -> Result<()> {
     assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [4095, 4095, 2]);
     for part in parts {
         let x = Tensor::from_arrow(&part, &device)?;
-        // A row of the last one is read; nothing else is computed.
+        // Nothing is computed.
         assert_eq!(x.shape()[0], Some(part.len()));
     }
-    let last = Tensor::from_arrow(&batches(&array, usize::MAX)?[2], &device)?;
+    let tensors = Tensor::from_arrow_batches(&array, Nulls::Error, &device)?;
+    assert_eq!(tensors.iter().map(|x| x.shape()[0]).collect::<Vec<_>>(), [Some(4095), Some(4095), Some(2)]);
+    let last = &tensors[2];
     assert_eq!(
         last.cast(ragged::DType::I32)?.reduce_sum(1)?.to_string(),
         "tensor([1048576, 1048576], shape=(2,), dtype=i32)"
@@ -71,7 +76,7 @@ fn field_of(tree: &Tree, k: usize) -> &Tree {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn parts_have_all_rows_and_few_values(of in data_type(), n in 0usize..20, limit in 1usize..40, seed: u64) {

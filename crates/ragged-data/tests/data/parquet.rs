@@ -11,7 +11,7 @@ use ragged_data::parquet::{self, Compression, ReadOptions, WriteOptions};
 
 use crate::devices::{devices, fails};
 use crate::npy::{Temporary, fixture};
-use crate::random_arrays::{Form, Random, array, data_type};
+use crate::random_arrays::{Form, Random, array, cases, data_type};
 use crate::tree;
 
 fn text(records: &StructuredTensor, field: &str) -> String {
@@ -139,7 +139,7 @@ fn records_are_stored_and_read_back() -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn record_batches_come_back(of in data_type(), n in 1usize..12, seed: u64) {

@@ -27,6 +27,11 @@ impl Random {
     }
 }
 
+/// So many cases, without a file of failures.
+pub fn cases(n: u32) -> ProptestConfig {
+    ProptestConfig { cases: n, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// Types of one width.
 pub fn widths() -> Vec<DataType> {
     use DataType::*;

@@ -8,6 +8,8 @@ use ragged_data::{from_ndarray_rows, to_ndarray_rows};
 use crate::devices::{devices, fails};
 
 proptest! {
+    #![proptest_config(crate::random_arrays::cases(100))]
+
     #[test]
     fn rows_come_back(lengths in proptest::collection::vec(0usize..5, 0..6), width in 0usize..3) {
         let row = |(k, n): (usize, &usize)| {

@@ -61,7 +61,7 @@ impl Level {
     /// The rest of a message about too many values of this level.
     fn divided(&self) -> String {
         let of = if self.path.is_empty() { String::new() } else { format!(" (column {})", self.path) };
-        format!("{of}; `batches` divides the array")
+        format!("{of}; `from_arrow_batches` divides the array")
     }
 
     /// The start of a message about this level.
