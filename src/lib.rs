@@ -133,6 +133,9 @@
 //!
 //! # Memory
 //!
+//! [`Tensor::from_shared`] makes a tensor over memory of the program, and [`Tensor::to_shared`] reads one as the memory of its
+//! arrays: neither copies on the CPU.
+//!
 //! A read holds one copy: the array's bytes are converted once, into the vector that is returned. An upload of numbers
 //! holds one copy besides its argument. A read from a GPU takes a staging buffer as well. Memory of dropped arrays is
 //! kept for reuse and returned before a request is refused.
@@ -296,8 +299,8 @@ pub use structured::{JsonLines, JsonOptions, JsonType, Misfit};
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;
 pub use tensor::{
-    HostRow, HostRows, HostTensor, HostValues, Nested, RaggedTensor, Tensor, eval, explain, explain_timed, to_host,
-    to_host_async, to_vecs,
+    HostRow, HostRows, HostTensor, HostValues, Nested, RaggedTensor, SharedBytes, SharedRows, SharedTensor, Tensor,
+    eval, explain, explain_timed, to_host, to_host_async, to_vecs,
 };
 pub use tuning::Tuning;
 

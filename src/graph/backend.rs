@@ -15,6 +15,7 @@ use super::plan::{LastCounts, PlanLimits, Step};
 use super::planned::SizeView;
 use super::run::timed_run::TimedRun;
 use super::run::traced_run::{TracedProgram, TracedRun};
+use super::shared_slice::SharedSlice;
 use super::step::many_dispatches::ManyDispatches;
 use super::stored::Stored;
 use super::{Node, Size};
@@ -112,6 +113,11 @@ pub(crate) trait Backend: Send + Sync {
     fn plan_limits(&self) -> PlanLimits;
     /// Copies `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
+    /// The memory of the user's program, whole elements of `dtype`, as storage: without a copy where the backend can read it
+    /// in place. Bools are bytes of 0 and 1.
+    fn adopt(&self, dtype: DType, memory: &SharedSlice) -> Result<Arc<dyn Any + Send + Sync>> {
+        self.upload(dtype, memory.bytes())
+    }
     /// Counts `bytes` of host memory for the result of `op`, before they are written and until the returned value is
     /// dropped.
     ///

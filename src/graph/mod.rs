@@ -61,6 +61,7 @@ pub(crate) mod run;
 pub(crate) mod saved_list;
 pub(crate) mod scalar;
 pub(crate) mod scope;
+pub(crate) mod shared_slice;
 pub(crate) mod size;
 pub(crate) mod step;
 mod stored;

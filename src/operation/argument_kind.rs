@@ -66,7 +66,7 @@ pub enum ArgumentKind {
     Options,
     /// The seed of random numbers.
     Seed,
-    /// Values on the host: nested lists, flat lists, arrays.
+    /// Values on the host: nested lists, flat lists, arrays, memory of the program.
     HostValues,
     /// A device.
     Device,

@@ -67,6 +67,7 @@ const TYPES: &[Row] = &[
     ("impl IntoNested<u8>", HostValues, None),
     ("impl IntoValues<T>", HostValues, None),
     ("&ArrayD<T>", HostValues, None),
+    ("Arc<dyn AsRef<[u8]> + Send + Sync>", HostValues, None),
     ("&Device", Device, None),
     ("&wgpu::Buffer", Buffer, None),
     ("impl FnOnce(&Tensor) -> Result<Tensor>", Function, None),

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::upload::upload;
-use crate::dtype::DType;
+use super::HostSplits;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::{BackendRef, are_joined};
 use crate::graph::digest::Digest;
@@ -29,8 +28,8 @@ pub struct RowPartition {
     rows: Rows,
     nrows: Extent,
     nvals: Extent,
-    /// The splits, where they were uploaded from the host.
-    host: Option<Arc<Vec<u32>>>,
+    /// The splits, where they come from the host.
+    host: Option<Arc<HostSplits>>,
     /// Lengths of the shortest and of the longest row, where known on the host.
     lengths: Option<(u32, u32)>,
 }
@@ -38,8 +37,9 @@ pub struct RowPartition {
 /// Sizes.
 impl RowPartition {
     /// Uploads splits that the caller has validated or guarantees.
-    pub(crate) fn from_host_splits(rec: Recorder<'_>, splits: Vec<u32>) -> Result<Self> {
-        let data = rec.at(upload(rec.backend, rec.op, DType::U32, bytemuck::cast_slice(&splits)))?;
+    pub(crate) fn from_host_splits(rec: Recorder<'_>, splits: impl Into<HostSplits>) -> Result<Self> {
+        let splits = splits.into();
+        let data = splits.stored(rec)?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))
@@ -168,7 +168,11 @@ impl RowPartition {
     }
     /// The splits, where the host has them.
     pub(crate) fn host_splits(&self) -> Option<&[u32]> {
-        self.host.as_deref().map(Vec::as_slice)
+        self.host.as_ref().map(|splits| &***splits)
+    }
+    /// The splits with their memory, where the host has them.
+    pub(crate) fn shared_host_splits(&self) -> Option<&Arc<HostSplits>> {
+        self.host.as_ref()
     }
     /// Entry `at` of the splits as an input size identified by their node, where the host has the splits.
     pub(crate) fn known_split(&self, at: u32) -> Option<Size> {
@@ -378,6 +382,7 @@ impl RowPartition {
 mod tests {
     use super::*;
     use crate::Device;
+    use crate::dtype::DType;
 
     #[test]
     fn rows_of_one_length_are_found_where_only_the_device_knows_how_many() {

@@ -20,9 +20,9 @@ use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// The arrays of a read, in request order; none for a part that the host already knew.
-type Arrays<'a> = &'a mut dyn Iterator<Item = Option<ReadBytes>>;
+pub(super) type Arrays<'a> = &'a mut dyn Iterator<Item = Option<ReadBytes>>;
 
-fn next_array(arrays: Arrays<'_>) -> ReadBytes {
+pub(super) fn next_array(arrays: Arrays<'_>) -> ReadBytes {
     arrays.next().flatten().expect("bug: a read gives what was asked for")
 }
 
@@ -40,7 +40,7 @@ fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
 }
 
 /// Decodes the size whose [`size_part`] is the next array.
-fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
+pub(super) fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
     let Some(n) = read.next().flatten().and_then(|bytes| first_word(&bytes)) else { return size.capacity() };
     let n = n.min(size.capacity());
     // The run that computed the array may not have needed the count.

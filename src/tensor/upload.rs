@@ -6,7 +6,10 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
+use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
+use crate::graph::shared_slice::SharedSlice;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// Uploads numbers of a dtype, given as bytes.
@@ -21,6 +24,21 @@ pub(super) fn numbers(op: &'static str, device: &Device, dtype: DType, bytes: &[
     let backend = device.backend();
     let rec = Recorder::new(backend, op);
     Ok(Values::Numbers(rec.uploaded(dtype, bytes)?))
+}
+
+/// Numbers of a dtype in memory of the user's program: adopted where the device can read it in place, else uploaded.
+///
+/// # Errors
+/// As [`numbers`].
+#[track_caller]
+pub(super) fn adopted(op: &'static str, device: &Device, dtype: DType, memory: &SharedSlice) -> Result<Values> {
+    supported(op, device, dtype)?;
+    let n = memory.bytes().len();
+    let count = Extent::known_u64(op, (n / dtype.size()) as u64)?.capacity();
+    check_bytes(op, device, n as u64)?;
+    let backend = device.backend();
+    let data = backend.adopt(dtype, memory).map_err(|e| e.of(op)).map_err(here())?;
+    Ok(Values::Numbers(Node::source(backend, dtype, count, data)))
 }
 
 /// Uploads byte strings.

@@ -1,5 +1,7 @@
 //! Misuse of tensors of numbers: reductions, rows, indexing, layouts, construction.
 
+use std::sync::Arc;
+
 use ragged::arguments::{Axes, Operand};
 use ragged::operation::Value;
 use ragged::opt::{Combiner, along, batched, descending, masked, shaped, span, weighted, with_nrows};
@@ -146,6 +148,12 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("item", |s| no(s.x.item())),
     ("row_to_vec", |s| no(s.x.row_to_vec(9))),
     ("dense", |s| no(RaggedTensor::dense([1, 2, 3], &[2, 2], &s.device))),
+    ("from_shared", |s| no(Tensor::from_shared(Arc::new(vec![0; 7]), DType::F32, &[2], &s.device))),
+    ("from_shared of a dtype", |s| no(RaggedTensor::<i64>::from_shared(Arc::new(vec![0; 7]), &[2], &s.device))),
+    ("RowPartition::from_shared_row_splits", |s| {
+        no(RowPartition::from_shared_row_splits(Arc::new(vec![1; 4]), &s.device))
+    }),
+    ("a read into shared memory", |s| no(s.failing()?.to_shared())),
     ("other device", |s| no(s.x.add(&s.x.to_device(&Device::cpu_unfused())?))),
     ("eval of other devices", |s| eval([s.x.erased(), s.x.to_device(&Device::cpu_unfused())?.erased()])),
     ("integer division", |s| read(s.ints.erased().floordiv(0))),

@@ -1,4 +1,5 @@
-//! Arrays in host memory: one allocation aligned for every dtype, read and written as typed slices.
+//! Arrays in host memory, read and written as typed slices: an allocation of the pool aligned for every dtype, or memory
+//! of the user's program, which is only read.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -6,15 +7,26 @@ use std::sync::atomic::AtomicU32;
 use super::pool::{Memory, Pool};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::shared_slice::SharedSlice;
 
 /// Array of one dtype in host memory. Bools are bytes of 0 and 1.
 #[derive(Debug)]
 pub(crate) struct Array {
-    memory: Memory,
-    /// Number of leading words that were possibly non-zero when the memory was taken from the pool.
-    dirty: usize,
+    storage: Storage,
     len: usize,
     dtype: DType,
+}
+
+/// The memory of an array.
+#[derive(Debug)]
+enum Storage {
+    Pooled {
+        memory: Memory,
+        /// Number of leading words that were possibly non-zero when the memory was taken from the pool.
+        dirty: usize,
+    },
+    /// Memory of the user's program: aligned for the dtype, of exactly the elements, never written.
+    Shared(SharedSlice),
 }
 
 /// Fill byte of uninitialized elements in tests and debug builds, which exposes reads of elements that were never set.
@@ -36,7 +48,19 @@ impl Array {
             dirty = memory.words.len();
             memory.words.fill(u64::from_ne_bytes([POISON; 8]));
         }
-        Ok(Self { memory, dirty, len, dtype })
+        Ok(Self { storage: Storage::Pooled { memory, dirty }, len, dtype })
+    }
+
+    /// Adopts memory of the user's program. None if it is empty or not aligned for the dtype.
+    pub(crate) fn shared(memory: &SharedSlice, dtype: DType) -> Option<Self> {
+        let bytes = memory.bytes();
+        let can_be_read = !bytes.is_empty() && bytes.as_ptr().addr().is_multiple_of(dtype.size());
+        can_be_read.then(|| Self { storage: Storage::Shared(memory.clone()), len: bytes.len() / dtype.size(), dtype })
+    }
+
+    /// Whether the memory belongs to the user's program.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.storage, Storage::Shared(_))
     }
 
     /// Copies the elements from `bytes`, in native byte order.
@@ -53,33 +77,47 @@ impl Array {
 
     /// Notes that all elements are set, which ends the reservation of memory for them.
     pub(crate) fn set_written(&mut self) {
-        self.memory.set_written();
+        if let Storage::Pooled { memory, .. } = &mut self.storage {
+            memory.set_written();
+        }
+    }
+
+    /// The memory for writing, and its number of words that were possibly non-zero.
+    fn pooled(&mut self) -> (&mut Memory, usize) {
+        match &mut self.storage {
+            Storage::Pooled { memory, dirty } => (memory, *dirty),
+            Storage::Shared(_) => unreachable!("bug: memory of the user's program is written"),
+        }
     }
 
     /// Zeroes the elements from `first` on, none of which may have been set before. Words that the pool knows to be
     /// zero are not written.
     pub(crate) fn zero_rest(&mut self, first: usize) {
-        let start = (first * self.dtype.size()).min(self.memory.words.len() * 8);
+        let size = self.dtype.size();
+        let (memory, _) = self.pooled();
+        let start = (first * size).min(memory.words.len() * 8);
         if cfg!(any(test, debug_assertions)) {
-            let rest = &bytemuck::cast_slice(&self.memory.words)[start..];
+            let rest = &bytemuck::cast_slice(&memory.words)[start..];
             assert!(rest.iter().all(|&byte: &u8| byte == POISON), "bug: zeroed after it was set");
         }
         self.zero_bytes_from(start);
     }
 
     fn zero_bytes_from(&mut self, start: usize) {
-        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory.words);
-        if let Some(dirty) = memory.get_mut(start..self.dirty * 8) {
+        let (memory, dirty) = self.pooled();
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut memory.words);
+        if let Some(dirty) = bytes.get_mut(start..dirty * 8) {
             dirty.fill(0);
         }
-        self.memory.zero_from = start.div_ceil(8);
+        memory.zero_from = start.div_ceil(8);
     }
 
     /// The memory for writing. All of the array's words count as possibly non-zero from now on.
     fn words_mut(&mut self) -> &mut [u64] {
         let own = (self.len * self.dtype.size()).div_ceil(8);
-        self.memory.zero_from = own.max(self.dirty);
-        &mut self.memory.words
+        let (memory, dirty) = self.pooled();
+        memory.zero_from = own.max(dirty);
+        &mut memory.words
     }
 
     /// The dtype of the elements.
@@ -93,7 +131,10 @@ impl Array {
     }
     /// The elements' bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.memory.words)[..self.len * self.dtype.size()]
+        match &self.storage {
+            Storage::Pooled { memory, .. } => &bytemuck::cast_slice(&memory.words)[..self.len * self.dtype.size()],
+            Storage::Shared(memory) => memory.bytes(),
+        }
     }
     /// The elements' bytes for writing.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
@@ -110,7 +151,10 @@ impl Array {
     }
     /// The elements; `T` must be of the dtype's size (u8 for bools).
     pub(crate) fn slice<T: ArrayElement>(&self) -> &[T] {
-        &bytemuck::cast_slice(&self.memory.words)[..self.len]
+        match &self.storage {
+            Storage::Pooled { memory, .. } => &bytemuck::cast_slice(&memory.words)[..self.len],
+            Storage::Shared(memory) => bytemuck::cast_slice(memory.bytes()),
+        }
     }
     /// The elements for writing.
     pub(crate) fn slice_mut<T: ArrayElement>(&mut self) -> &mut [T] {
@@ -143,7 +187,8 @@ mod tests {
         ] {
             // As [`Array::uninit`] in release builds, without poison.
             let memory = pool.take("test", n / 2)?;
-            let mut array = Array { dirty: memory.zero_from, memory, len: n, dtype: DType::U32 };
+            let storage = Storage::Pooled { dirty: memory.zero_from, memory };
+            let mut array = Array { storage, len: n, dtype: DType::U32 };
             array.slice_mut::<u32>()[..set].fill(9);
             if zeroes {
                 array.zero_bytes_from(4 * set);
@@ -165,5 +210,40 @@ mod tests {
         let mut array = Array::uninit(&pool, "test", DType::U32, 8).expect("small");
         array.slice_mut::<u32>()[5] = 1;
         array.zero_rest(5);
+    }
+
+    #[test]
+    fn shared_memory_is_adopted_where_it_is_aligned() {
+        let words: Arc<Vec<u64>> = Arc::new((0..8).collect());
+        let slice = |range: std::ops::Range<usize>| {
+            let words = words.clone();
+            SharedSlice::new(Arc::new(Part(words, range)))
+        };
+        for dtype in DType::ALL.into_iter().filter(|dtype| *dtype != DType::Str) {
+            for at in 0..16 {
+                let part = slice(at..at + 40);
+                let array = Array::shared(&part, dtype);
+                assert_eq!(array.is_some(), at % dtype.size() == 0, "{dtype} at {at}");
+                let Some(array) = array else { continue };
+                assert_eq!((array.len(), array.is_shared()), (40 / dtype.size(), true));
+                assert_eq!(array.bytes().as_ptr(), bytemuck::cast_slice::<u64, u8>(&words)[at..].as_ptr());
+            }
+        }
+        assert_eq!(Arc::strong_count(&words), 1, "the owner is dropped");
+    }
+
+    #[test]
+    #[should_panic = "memory of the user's program is written"]
+    fn writing_shared_memory_is_a_bug() {
+        let memory = SharedSlice::new(Arc::new(vec![1u8, 2]));
+        Array::shared(&memory, DType::U8).expect("aligned").bytes_mut()[0] = 7;
+    }
+
+    struct Part(Arc<Vec<u64>>, std::ops::Range<usize>);
+
+    impl AsRef<[u8]> for Part {
+        fn as_ref(&self) -> &[u8] {
+            &bytemuck::cast_slice(&self.0)[self.1.clone()]
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(super) trait CpuPrimitive {
 }
 
 /// Computes the step's [outputs](Step::outputs). `base` is that of a scatter, which is overwritten unless there are other
-/// references to it.
+/// references to it, or its memory belongs to the user's program.
 pub(super) fn compute(step: &Step, inputs: &Inputs, base: Option<Arc<Array>>) -> Result<Vec<Array>> {
     let op = step.out.op();
     // Size arithmetic saturates, so that this check detects any size beyond the limit.
@@ -25,7 +25,8 @@ pub(super) fn compute(step: &Step, inputs: &Inputs, base: Option<Arc<Array>>) ->
         check_len(op, inputs.sizes().unsaturated(out.extent().size()))?;
     }
     let allocate = |n: &Node| Array::uninit(&inputs.pool, n.op(), n.dtype(), inputs.count(n.extent()));
-    let mut outputs = match base.map(Arc::try_unwrap) {
+    let owned = |base: Arc<Array>| if base.is_shared() { Err(base) } else { Arc::try_unwrap(base) };
+    let mut outputs = match base.map(owned) {
         Some(Ok(base)) => vec![base],
         Some(Err(base)) => {
             let mut copy = allocate(&step.out)?;

@@ -84,6 +84,7 @@ use crate::graph::program::{CheckId, trace};
 use crate::graph::run::driver::{CountState, Driver, Execution, StepRun};
 use crate::graph::run::timed_run::TimedRun;
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
+use crate::graph::shared_slice::SharedSlice;
 use crate::graph::size::{RecordedSize, RunTable};
 use crate::graph::step::fusion::Fusion;
 use crate::graph::step::traffic::traffic;
@@ -287,6 +288,12 @@ impl Backend for CpuBackend {
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
+    fn adopt(&self, dtype: DType, memory: &SharedSlice) -> Result<Arc<dyn Any + Send + Sync>> {
+        match Array::shared(memory, dtype) {
+            Some(array) => Ok(Arc::new(array)),
+            None => self.upload(dtype, memory.bytes()),
+        }
+    }
     fn reserve_host(&self, op: &str, bytes: u64) -> Result<CountedMemory> {
         Ok(Box::new(self.pool.reserve_host(op, bytes)?))
     }
@@ -317,7 +324,7 @@ impl Backend for CpuBackend {
         Ok(run.map(|(plan, table)| TimedRun { plan, table, times }).into_iter().collect())
     }
     fn is_sole_owner(&self, stored: &Stored) -> bool {
-        Arc::strong_count(&stored.data) == 1
+        Arc::strong_count(&stored.data) == 1 && !array_of(stored).is_shared()
     }
     fn wait(&self) -> Result<()> {
         // `evaluate` returns only after its results are computed.

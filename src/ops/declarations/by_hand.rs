@@ -228,6 +228,15 @@ operations! {
     typed none "`try_from` converts the result";
     row none "it makes a tensor";
 
+    /// The dense tensor of the given shape over host memory of the program, row-major, without a copy on the CPU.
+    fn from_shared(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, dtype: DType, shape: &[usize], device: &Device) -> {dtype};
+    awkward "ak.from_buffers";
+    polars "pl.from_arrow";
+    gradient none "it takes no tensor";
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
     /// Wraps the first values of a wgpu buffer as a dense tensor of the given shape, row-major, without a copy.
     fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> {dtype};
     gradient none "it takes no tensor";

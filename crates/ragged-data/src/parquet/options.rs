@@ -1,0 +1,104 @@
+//! Options of reads and writes.
+
+use std::ops::Range;
+
+use crate::arrow::Nulls;
+
+/// What to read of a Parquet file: all of it by default.
+///
+/// ```
+/// use ragged_data::arrow::Nulls;
+/// use ragged_data::parquet::ReadOptions;
+/// let some = ReadOptions::new().columns(["id", "words"]).row_groups(0..2).nulls(Nulls::Empty);
+/// # let _ = some;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    pub(super) columns: Option<Vec<String>>,
+    pub(super) row_groups: Option<Range<usize>>,
+    pub(super) nulls: Nulls,
+    pub(super) batch_rows: Option<usize>,
+}
+
+/// Setters.
+impl ReadOptions {
+    /// The whole file; nulls are errors.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// These columns only, by name; other columns are not read. `a.b` is field `b` of struct `a`, whose other fields are not
+    /// read either.
+    #[must_use]
+    pub fn columns<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        Self { columns: Some(names.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// These row groups only, numbered from 0; others are not read.
+    #[must_use]
+    pub fn row_groups(self, row_groups: Range<usize>) -> Self {
+        Self { row_groups: Some(row_groups), ..self }
+    }
+
+    /// What nulls become.
+    #[must_use]
+    pub fn nulls(self, nulls: Nulls) -> Self {
+        Self { nulls, ..self }
+    }
+
+    /// Rows that are decoded at a time, 65,536 by default: those of a batch of [`batches`](super::batches), except the last.
+    #[must_use]
+    pub fn batch_rows(self, rows: usize) -> Self {
+        Self { batch_rows: Some(rows), ..self }
+    }
+}
+
+/// Compression of the pages of a Parquet file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Compression {
+    /// None.
+    None,
+    /// Snappy, which every reader knows.
+    #[default]
+    Snappy,
+    /// LZ4, as raw blocks.
+    Lz4,
+    /// Zstandard at its default level.
+    Zstd,
+    /// gzip.
+    Gzip,
+}
+
+/// How to write a Parquet file.
+///
+/// ```
+/// use ragged_data::parquet::{Compression, WriteOptions};
+/// let small = WriteOptions::new().compression(Compression::Zstd).row_group_rows(100_000);
+/// # let _ = small;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    pub(super) compression: Compression,
+    pub(super) row_group_rows: Option<usize>,
+}
+
+/// Setters.
+impl WriteOptions {
+    /// Snappy, and row groups of 1,048,576 rows.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The compression of the pages.
+    #[must_use]
+    pub fn compression(self, compression: Compression) -> Self {
+        Self { compression, ..self }
+    }
+
+    /// Most rows of a row group.
+    #[must_use]
+    pub fn row_group_rows(self, rows: usize) -> Self {
+        Self { row_group_rows: Some(rows), ..self }
+    }
+}

@@ -1,0 +1,21 @@
+//! Data in and out: round trips, nulls, memory, damaged input, misuse.
+
+mod allocations;
+mod arrow_errors;
+mod arrow_nulls;
+mod arrow_round_trips;
+mod arrow_types;
+mod devices;
+mod dlpack;
+mod large;
+mod memory;
+mod mutations;
+mod npy;
+mod parquet;
+mod random_arrays;
+mod rows;
+mod safetensors;
+mod tree;
+
+#[global_allocator]
+static ALLOCATOR: allocations::Counting = allocations::Counting;
