@@ -120,13 +120,8 @@ pub(crate) fn end_u32(call: Call, end: u64) -> Result<u32> {
 }
 
 impl Column {
-    /// A dense vector of strings.
-    pub(crate) fn strings(splits: Vec<u32>, bytes: Vec<u8>) -> Self {
-        let n = splits.len() - 1;
-        Self { splits: Vec::new(), uniform: Vec::new(), inner: vec![n], values: Values::Strings { splits, bytes } }
-    }
-
     /// One string: a scalar.
+    #[cfg(feature = "dataset")]
     pub(crate) fn string(call: Call, bytes: Vec<u8>) -> Result<Self> {
         let end = end_u32(call, bytes.len() as u64)?;
         let values = Values::Strings { splits: vec![0, end], bytes };

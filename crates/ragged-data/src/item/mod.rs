@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use ragged::{DType, Device, Element, HostTensor, RaggedTensor, Result, SparseTensor, Tensor};
 
-pub(crate) use column::{Column, Values, end_u32};
-pub(crate) use fault::{Call, Line};
+pub(crate) use column::{Column, Values};
+pub(crate) use fault::Call;
 #[cfg(feature = "dataset")]
 pub(crate) use stack::{Stack, View, pad, stack};
 #[cfg(feature = "tf")]

@@ -135,8 +135,7 @@ pub(crate) enum Stack {
 /// No tensors; dtypes, ranks or uniform sizes that differ; more values than a tensor can have.
 pub(crate) fn stack(call: Call, views: &[View<'_>], how: Stack) -> Result<Column> {
     let Some(first) = views.first() else { return Err(call.argument("a batch of no items has no dtype")) };
-    let is_ragged =
-        |v: &View<'_>| v.ragged || v.partitions() > 0 || (how == Stack::Ragged && !v.shape.is_empty());
+    let is_ragged = |v: &View<'_>| v.ragged || v.partitions() > 0 || (how == Stack::Ragged && !v.shape.is_empty());
     let ragged = is_ragged(first);
     let kept = if ragged { &first.column.inner[first.column.inner.len().min(1)..] } else { &first.shape[..] };
     // Rows of dense tensors have their uniform dimensions in the shape.
@@ -192,7 +191,13 @@ pub(crate) fn stack(call: Call, views: &[View<'_>], how: Stack) -> Result<Column
         }
         outer += if ragged { count as u64 } else { 1 };
         if append_values(&mut values, &v.column.values, v.values()).is_none() {
-            return Err(call.limit(call.op, u64::from(u32::MAX), "bytes of strings", u64::from(u32::MAX) - 1, "a tensor"));
+            return Err(call.limit(
+                call.op,
+                u64::from(u32::MAX),
+                "bytes of strings",
+                u64::from(u32::MAX) - 1,
+                "a tensor",
+            ));
         }
     }
     let inner = [end_u32(call, outer)? as usize].into_iter().chain(kept).collect();
@@ -211,7 +216,8 @@ fn reserve(values: &mut Values, views: &[View<'_>]) {
         Values::Numbers(v) => each_number!(v, v => { let _ = v.try_reserve_exact(count); }),
         Values::Strings { splits, bytes } => {
             let _ = splits.try_reserve_exact(count);
-            let total = views.iter().map(|v| (v.column.values.bytes_in(v.values()) as usize).saturating_sub(4 * v.count()));
+            let total =
+                views.iter().map(|v| (v.column.values.bytes_in(v.values()) as usize).saturating_sub(4 * v.count()));
             let _ = bytes.try_reserve_exact(total.sum());
         }
     }
@@ -269,7 +275,11 @@ pub(crate) fn pad(call: Call, views: &[View<'_>], padding: Option<&Values>) -> R
 
 /// Appends the dimensions of `shape`, whose first value is at `start`, padded to `sizes`.
 fn append_padded(to: &mut Values, v: &View<'_>, start: usize, shape: &[usize], sizes: &[usize], padding: &Values) {
-    let fill = |to: &mut Values, n: usize| (0..n).for_each(|_| drop(append_values(to, padding, 0..1)));
+    let fill = |to: &mut Values, n: usize| {
+        for _ in 0..n {
+            let _ = append_values(to, padding, 0..1);
+        }
+    };
     match (shape, sizes) {
         ([d, below @ ..], [most, sizes @ ..]) if !below.is_empty() => {
             let width: usize = below.iter().product();
@@ -280,7 +290,9 @@ fn append_padded(to: &mut Values, v: &View<'_>, start: usize, shape: &[usize], s
             let _ = append_values(to, &v.column.values, start..start + d);
             fill(to, most - d);
         }
-        _ => drop(append_values(to, &v.column.values, start..start + 1)),
+        _ => {
+            let _ = append_values(to, &v.column.values, start..start + 1);
+        }
     }
 }
 

@@ -21,7 +21,10 @@ pub(crate) struct SparseColumn {
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     /// A column, or a row of it.
-    Host { column: Arc<Column>, row: Option<usize> },
+    Host {
+        column: Arc<Column>,
+        row: Option<usize>,
+    },
     Device(Tensor),
     HostSparse(Arc<SparseColumn>),
     Sparse(SparseTensor),

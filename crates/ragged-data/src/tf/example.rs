@@ -86,9 +86,8 @@ impl Example {
         if self.features.is_empty() {
             return out;
         }
-        let entry_len = |(name, list): (&Arc<str>, &List)| {
-            delimited_len(name.len()) + delimited_len(delimited_len(list.len()))
-        };
+        let entry_len =
+            |(name, list): (&Arc<str>, &List)| delimited_len(name.len()) + delimited_len(delimited_len(list.len()));
         let features_len = self.features.iter().map(|f| delimited_len(entry_len(f))).sum();
         put_delimited(&mut out, 1, features_len);
         for (name, list) in &self.features {

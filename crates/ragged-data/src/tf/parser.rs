@@ -213,7 +213,8 @@ impl ExampleParser {
     #[track_caller]
     pub fn parse_item(&self, records: &Item) -> Result<Item> {
         let call = Call::here("ExampleParser::parse_item");
-        let all: Vec<&[u8]> = records.strings().map_err(|_| call.argument("it needs strings in host memory"))?.collect();
+        let all: Vec<&[u8]> =
+            records.strings().map_err(|_| call.argument("it needs strings in host memory"))?.collect();
         let columns = self.columns(call, &all)?;
         self.item(call, columns, records.len().ok().map(|_| all.len()))
     }
@@ -263,9 +264,10 @@ impl ExampleParser {
         for chunk in chunks {
             by_key.iter_mut().zip(chunk).for_each(|(all, part)| all.push(part));
         }
-        let joined = by_key.into_par_iter().zip(&self.keys).map(|(parts, key)| {
-            Parsed::join(parts).map_err(|misfit| self.misfit(call, &misfit, None, Some(key)))
-        });
+        let joined = by_key
+            .into_par_iter()
+            .zip(&self.keys)
+            .map(|(parts, key)| Parsed::join(parts).map_err(|misfit| self.misfit(call, &misfit, None, Some(key))));
         joined.collect()
     }
 

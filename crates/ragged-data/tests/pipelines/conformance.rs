@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use ragged::{DType, Device, HostValues, Result, Tensor};
+use ragged_data::dataset::{BatchSize, Dataset};
 use ragged_data::item::Item;
 use ragged_data::tf::{ExampleParser, Feature, FixedLenFeature, Partition, RaggedFeature, VarLenFeature};
 use serde_json::Value as Json;
 
-use crate::case::{Case, Expected, Sparse, Value, ints};
+use crate::case::{Case, Expected, Sparse, Value};
 use crate::compare::{compare, short};
 use crate::devices::devices;
 use crate::got::Read;
@@ -117,6 +118,49 @@ fn example(case: &Case, device: &Device) -> Result<Got> {
     Ok(Got::Item(parser.parse_tensor(&records)?.to_device(device)?))
 }
 
+/// The first input as an item on the device.
+fn item(value: &Value, device: &Device) -> Result<Item> {
+    Ok(match value {
+        Value::Tensor(host) => host.to_device(device)?.into(),
+        Value::Dict(fields) => {
+            let fields = fields.iter().map(|(name, value)| Ok((name.as_str(), item(value, device)?)));
+            Item::record(fields.collect::<Result<Vec<_>>>()?)
+        }
+        other => panic!("{other:?} is no input"),
+    })
+}
+
+fn dataset(case: &Case, device: &Device) -> Result<Got> {
+    let slices = Dataset::from_item_slices(item(&case.inputs[0], device)?);
+    let n = case.attr_i64("n").unwrap_or(1) as usize;
+    let on = device.clone();
+    let ranges = slices.map(move |n| Ok(n.tensor(&on)?.range()?.flat_values()?.into()));
+    let size = match case.attr_bool("drop_remainder") {
+        true => BatchSize::rows(n).drop_remainder(),
+        false => n.into(),
+    };
+    let on = device.clone();
+    let result = match case.op.as_str() {
+        "dataset.from_tensor_slices" => slices,
+        "dataset.batch" => slices.batch(size),
+        "dataset.unbatch" => slices.batch(n).unbatch(),
+        "dataset.rebatch" => slices.batch(n).rebatch(case.attr_i64("m").expect("a size") as usize),
+        "dataset.range_ragged_batch" => ranges.ragged_batch(n),
+        "dataset.padded_batch" => ranges.padded_batch(n, None),
+        "dataset.map_lengths" => slices.map(move |features| {
+            let lengths = features.field("lengths")?.tensor(&on)?;
+            let mean = match features.field("lengths")?.is_empty()? {
+                // TensorFlow's mean of no integers is 0.
+                true => lengths.reduce_sum(0)?,
+                false => lengths.reduce_mean(0)?.cast(DType::I64)?,
+            };
+            Ok(Item::record([("mean_length", Item::from(mean)), ("length_ranges", lengths.range()?.into())]))
+        }),
+        other => panic!("no operation {other}"),
+    };
+    Ok(Got::List(result.to_device(device).iter().collect::<Result<_>>()?))
+}
+
 fn run(family: &str, least: usize, run: fn(&Case, &Device) -> Result<Got>) {
     let mut failures = Vec::new();
     let cases = cases(family);
@@ -134,5 +178,9 @@ fn run(family: &str, least: usize, run: fn(&Case, &Device) -> Result<Got>) {
 #[test]
 fn the_family_example() {
     run("example", 27, example);
-    let _ = ints;
+}
+
+#[test]
+fn the_family_dataset() {
+    run("dataset", 63, dataset);
 }

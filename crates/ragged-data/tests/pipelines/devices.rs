@@ -1,6 +1,6 @@
 //! The devices that tests run on.
 
-use ragged::{DType, Device, HostTensor, HostValues};
+use ragged::Device;
 
 /// The CPU and every GPU adapter.
 ///
@@ -11,9 +11,4 @@ pub fn devices() -> Vec<Device> {
     let none_expected = std::env::var("RAGGED_EXPECT_NO_GPU").is_ok_and(|v| v == "1");
     assert!(found.iter().any(|device| !device.is_cpu()) || none_expected, "no GPU adapter found");
     found
-}
-
-/// Whether the device has i64.
-pub fn has_i64(device: &Device) -> bool {
-    HostTensor::dense(&[0], HostValues::I64(vec![])).to_device(device).map(|x| x.dtype()) == Ok(DType::I64)
 }

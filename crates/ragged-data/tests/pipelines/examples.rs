@@ -27,7 +27,8 @@ fn odd_messages_are_read_as_by_tensorflow() {
     assert!(all.len() > 50);
     for case in &all {
         let name = &case["name"];
-        let bytes = base64::engine::general_purpose::STANDARD.decode(case["message"].as_str().expect("text")).expect("base64");
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(case["message"].as_str().expect("text")).expect("base64");
         let parser = match case["kind"].as_str() {
             Some("ragged") => ExampleParser::new([("v", RaggedFeature::new(DType::I64))]),
             Some("fixed") => ExampleParser::new([("v", FixedLenFeature::new(DType::I64, []))]),

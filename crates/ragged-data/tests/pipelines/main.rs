@@ -2,11 +2,13 @@
 //! damaged input, and pipelines.
 
 mod conformance;
+mod datasets;
 mod devices;
 mod examples;
 mod got;
 mod hostile;
 mod records;
+mod threads;
 
 #[path = "../../../../tests/conformance/case.rs"]
 #[allow(dead_code, reason = "a part of it is about other families")]

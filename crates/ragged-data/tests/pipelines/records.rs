@@ -20,8 +20,7 @@ fn records() -> Vec<Vec<u8>> {
 
 #[test]
 fn files_of_tensorflow() {
-    for (name, compression) in
-        [("plain", Compression::None), ("gzip", Compression::Gzip), ("zlib", Compression::Zlib)]
+    for (name, compression) in [("plain", Compression::None), ("gzip", Compression::Gzip), ("zlib", Compression::Zlib)]
     {
         let path = fixture(&format!("{name}.tfrecord"));
         let reader = RecordReader::open(&path).expect("the fixture").compression(compression);

@@ -247,7 +247,10 @@ impl<R: Read> RecordReader<R> {
         let length = u64::from_le_bytes(length);
         if length > self.max_record_bytes {
             let most = self.max_record_bytes;
-            return Err((format!("its {length} bytes are above the limit of {most} bytes: see max_record_bytes"), None));
+            return Err((
+                format!("its {length} bytes are above the limit of {most} bytes: see max_record_bytes"),
+                None,
+            ));
         }
         let length = length as usize;
         let whole = HEADER + length + FOOTER;
