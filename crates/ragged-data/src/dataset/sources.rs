@@ -214,7 +214,7 @@ pub(super) fn on_host(item: Item) -> Result<Item> {
     let mut leaves = Vec::new();
     item.leaves(&mut leaves);
     let tensors: Vec<&Tensor> =
-        leaves.iter().filter_map(|v| if let Value::Device(x) = v { Some(x) } else { None }).collect();
+        leaves.iter().filter_map(|v| if let Value::Device(x) = v { Some(&**x) } else { None }).collect();
     if tensors.is_empty() {
         return Ok(item);
     }

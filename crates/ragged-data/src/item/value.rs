@@ -25,9 +25,9 @@ pub(crate) enum Value {
         column: Arc<Column>,
         row: Option<usize>,
     },
-    Device(Tensor),
+    Device(Box<Tensor>),
     HostSparse(Arc<SparseColumn>),
-    Sparse(SparseTensor),
+    Sparse(Box<SparseTensor>),
 }
 
 impl Value {
@@ -97,8 +97,8 @@ impl Value {
     /// The value on a device.
     pub(crate) fn to_device(&self, call: Call, device: &Device) -> Result<Self> {
         Ok(match self {
-            Self::HostSparse(_) | Self::Sparse(_) => Self::Sparse(self.sparse(call, device)?),
-            _ => Self::Device(self.tensor(call, device)?),
+            Self::HostSparse(_) | Self::Sparse(_) => Self::Sparse(Box::new(self.sparse(call, device)?)),
+            _ => Self::Device(Box::new(self.tensor(call, device)?)),
         })
     }
 

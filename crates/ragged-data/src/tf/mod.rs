@@ -6,8 +6,10 @@
 //! Not covered: `SequenceExample`, `FixedLenSequenceFeature` and `SparseFeature`.
 
 mod columns;
+mod decode;
 mod example;
 mod features;
+mod outputs;
 mod parser;
 mod partition;
 mod records;

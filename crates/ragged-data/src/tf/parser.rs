@@ -3,32 +3,29 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ragged::{DType, Device, Error, HostValues, Result, Tensor};
-use rayon::prelude::*;
+use ragged::{DType, Device, HostValues, Result, Tensor};
 
-use super::columns::{Flat, Misfit, Parsed};
+use super::columns::Flat;
 use super::features::Feature;
-use super::partition::{batched, single};
-use super::wire::{Broken, LENGTH, Reader};
-use crate::item::{Call, Column, Item, SparseColumn, Value};
+use crate::item::{Call, Column, Item, Value};
 
 /// A feature of the messages that is parsed.
 #[derive(Debug)]
-struct Key {
-    name: Arc<str>,
-    dtype: DType,
+pub(super) struct Key {
+    pub(super) name: Arc<str>,
+    pub(super) dtype: DType,
     /// The number of values of each example, and what stands for missing ones.
-    fixed: Option<(usize, Option<Flat>)>,
+    pub(super) fixed: Option<(usize, Option<Flat>)>,
 }
 
 /// What is made of parsed features.
 #[derive(Debug)]
-struct Output {
-    name: Arc<str>,
-    feature: Feature,
-    key: usize,
+pub(super) struct Output {
+    pub(super) name: Arc<str>,
+    pub(super) feature: Feature,
+    pub(super) key: usize,
     /// The keys of the partitions that have one.
-    partitions: Vec<Option<usize>>,
+    pub(super) partitions: Vec<Option<usize>>,
 }
 
 /// A parser of serialized `tf.train.Example` messages, for certain features.
@@ -58,9 +55,9 @@ struct Output {
 /// ```
 #[derive(Debug)]
 pub struct ExampleParser {
-    keys: Vec<Key>,
-    by_name: HashMap<Arc<str>, usize>,
-    outputs: Vec<Output>,
+    pub(super) keys: Vec<Key>,
+    pub(super) by_name: HashMap<Arc<str>, usize>,
+    pub(super) outputs: Vec<Output>,
 }
 
 /// Construction and parsing.
@@ -248,173 +245,6 @@ impl ExampleParser {
         let columns = self.columns(call, &all)?;
         self.item(call, columns, (records.rank() == 1).then_some(all.len()))
     }
-
-    /// The parsed features of all messages.
-    fn columns<B: AsRef<[u8]> + Sync>(&self, call: Call, records: &[B]) -> Result<Vec<Parsed>> {
-        /// Messages that one thread parses at once.
-        const LEAST: usize = 64;
-        let threads = rayon::current_num_threads();
-        let size = records.len().div_ceil(threads.max(1) * 2).max(LEAST);
-        if records.len() <= size {
-            return self.chunk(call, records, 0);
-        }
-        let chunks = records.par_chunks(size).enumerate().map(|(k, part)| self.chunk(call, part, k * size));
-        let chunks = chunks.collect::<Result<Vec<_>>>()?;
-        let mut by_key: Vec<Vec<Parsed>> = self.keys.iter().map(|_| Vec::with_capacity(chunks.len())).collect();
-        for chunk in chunks {
-            by_key.iter_mut().zip(chunk).for_each(|(all, part)| all.push(part));
-        }
-        let joined = by_key
-            .into_par_iter()
-            .zip(&self.keys)
-            .map(|(parts, key)| Parsed::join(parts).map_err(|misfit| self.misfit(call, &misfit, None, Some(key))));
-        joined.collect()
-    }
-
-    /// The parsed features of some messages, the first of which has a number.
-    fn chunk<B: AsRef<[u8]>>(&self, call: Call, records: &[B], first: usize) -> Result<Vec<Parsed>> {
-        let mut columns: Vec<Parsed> = self.keys.iter().map(|key| Parsed::new(key.dtype)).collect();
-        let mut found: Vec<Option<Reader<'_>>> = vec![None; self.keys.len()];
-        let mut order = Vec::new();
-        for (i, record) in records.iter().enumerate() {
-            found.fill(None);
-            let at = Some(first + i);
-            self.find(record.as_ref(), &mut found, &mut order)
-                .map_err(|broken| self.misfit(call, &Misfit::Broken(broken), at, None))?;
-            for ((key, feature), column) in self.keys.iter().zip(&found).zip(&mut columns) {
-                let start = column.flat.len();
-                let present = feature.map_or(Ok(false), |feature| column.flat.append(feature));
-                let present = present.map_err(|misfit| self.misfit(call, &misfit, at, Some(key)))?;
-                if let Some((count, default)) = &key.fixed {
-                    if !present {
-                        if default.is_none() {
-                            return Err(record_error(call, at, Some(key), "it is missing, and has no default".into()));
-                        }
-                        let added = column.append_default(default.as_ref());
-                        added.map_err(|misfit| self.misfit(call, &misfit, at, Some(key)))?;
-                    }
-                    let given = column.flat.len() - start;
-                    if given != *count {
-                        let what = format!("it has {given} values, but its fixed shape holds {count}");
-                        return Err(record_error(call, at, Some(key), what));
-                    }
-                }
-                column.end_row().map_err(|misfit| self.misfit(call, &misfit, at, Some(key)))?;
-            }
-        }
-        Ok(columns)
-    }
-
-    /// Finds the last value of each key. `order` has the keys of the features of the message before, since messages of
-    /// one file mostly have theirs in one order.
-    fn find<'a>(
-        &self,
-        record: &'a [u8],
-        found: &mut [Option<Reader<'a>>],
-        order: &mut Vec<(Vec<u8>, Option<usize>)>,
-    ) -> Result<(), Broken> {
-        let mut at = 0;
-        let mut example = Reader::new(record);
-        while !example.is_at_end() {
-            let (1, LENGTH) = example.tag().and_then(|(field, wire)| {
-                if (field, wire) != (1, LENGTH) {
-                    example.skip(wire)?;
-                }
-                Ok((field, wire))
-            })?
-            else {
-                continue;
-            };
-            let mut features = example.delimited()?;
-            while !features.is_at_end() {
-                let (field, wire) = features.tag()?;
-                if (field, wire) != (1, LENGTH) {
-                    features.skip(wire)?;
-                    continue;
-                }
-                let (mut name, mut value) = (&[][..], None);
-                let mut entry = features.delimited()?;
-                while !entry.is_at_end() {
-                    match entry.tag()? {
-                        (1, LENGTH) => name = entry.delimited()?.bytes,
-                        (2, LENGTH) => value = Some(entry.delimited()?),
-                        (_, wire) => entry.skip(wire)?,
-                    }
-                }
-                let key = match order.get(at) {
-                    Some((last, key)) if last == name => *key,
-                    _ => {
-                        let key = std::str::from_utf8(name).ok().and_then(|name| self.by_name.get(name)).copied();
-                        // A message of many features, all different, must not keep memory.
-                        if at < 1024 && name.len() < 256 {
-                            order.truncate(at);
-                            order.push((name.to_vec(), key));
-                        }
-                        key
-                    }
-                };
-                at += 1;
-                if let Some(key) = key {
-                    found[key] = value;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn misfit(&self, call: Call, misfit: &Misfit, record: Option<usize>, key: Option<&Key>) -> Error {
-        let what = match misfit {
-            Misfit::Broken(Broken { what, at }) => format!("the message is broken at byte {at}: {what}"),
-            Misfit::Kind { given } => {
-                let asked = key.map_or(DType::Str, |key| key.dtype);
-                format!("it has values of {given}, but {asked} is asked for")
-            }
-            Misfit::TooMany => {
-                let what = format!("{} of feature {:?}", call.op, key.map_or("", |key| &*key.name));
-                let most = u64::from(u32::MAX) - 1;
-                return call.limit(what, most + 1, "values or bytes", most, "a tensor: parse smaller batches");
-            }
-        };
-        record_error(call, record, key, what)
-    }
-
-    /// The record of the outputs.
-    fn item(&self, call: Call, columns: Vec<Parsed>, batch: Option<usize>) -> Result<Item> {
-        let mut fields = Vec::with_capacity(self.outputs.len());
-        // A feature that one output needs is moved into it, others are copied.
-        let mut uses = vec![0; columns.len()];
-        for output in &self.outputs {
-            output.partitions.iter().flatten().chain([&output.key]).for_each(|&key| uses[key] += 1);
-        }
-        let mut columns: Vec<Option<Parsed>> = columns.into_iter().map(Some).collect();
-        for output in &self.outputs {
-            let partitions: Vec<Option<Parsed>> =
-                output.partitions.iter().map(|key| key.and_then(|key| columns[key].clone())).collect();
-            let own = match uses[output.key] {
-                1 => columns[output.key].take(),
-                _ => columns[output.key].clone(),
-            };
-            let own = own.unwrap_or_else(|| unreachable!("bug: a feature is moved once"));
-            let value = match &output.feature {
-                Feature::Ragged(feature) => {
-                    let parts = feature.partitions.iter().zip(&partitions).rev();
-                    let column = match batch {
-                        Some(_) => batched(call, &output.name, own.into_ragged(), parts)?,
-                        None => single(call, &output.name, own, parts)?,
-                    };
-                    Value::column(column)
-                }
-                Feature::FixedLen(feature) => {
-                    let inner = batch.into_iter().chain(feature.shape.iter().copied()).collect();
-                    let values = own.flat.into_values();
-                    Value::column(Column { splits: Vec::new(), uniform: Vec::new(), inner, values })
-                }
-                Feature::VarLen(_) => Value::HostSparse(Arc::new(sparse(own, batch))),
-            };
-            fields.push((output.name.clone(), Item::of(value)));
-        }
-        Ok(Item::record(fields))
-    }
 }
 
 /// The default of a feature, for one example.
@@ -427,30 +257,6 @@ fn default(call: Call, name: &str, given: &HostValues, dtype: DType, count: usiz
         let n = given.len();
         call.argument(format!("feature {name:?} needs 1 or {count} default values of f32, i64 or strings, not {n}"))
     })
-}
-
-/// A sparse tensor with a row per example, or of one example.
-fn sparse(parsed: Parsed, batch: Option<usize>) -> SparseColumn {
-    let widest = parsed.ends.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
-    let rows = parsed.ends.windows(2).enumerate();
-    let (indices, dense_shape) = match batch {
-        Some(n) => {
-            let all = rows.flat_map(|(row, w)| (0..w[1] - w[0]).flat_map(move |i| [row as i64, i.into()]));
-            (all.collect(), vec![n as u64, widest.into()])
-        }
-        None => ((0..i64::from(widest)).collect(), vec![widest.into()]),
-    };
-    let inner = vec![parsed.flat.len()];
-    let values = Column { splits: Vec::new(), uniform: Vec::new(), inner, values: parsed.flat.into_values() };
-    SparseColumn { indices, values, dense_shape }
-}
-
-/// An error of a feature of a message.
-fn record_error(call: Call, record: Option<usize>, key: Option<&Key>, what: String) -> Error {
-    let place = record.map(|record| format!("[{record}]"));
-    let name = key.map(|key| key.name.to_string());
-    let path = place.into_iter().chain(name).collect::<Vec<_>>().join(".");
-    Error::Record { op: call.op, line: None, path, what, location: call.line }
 }
 
 /// Parses a vector of serialized messages, or one message, and uploads the results: [`ExampleParser::parse_tensor`],

@@ -198,7 +198,7 @@ impl Adding<'_> {
 
     /// Adds rows of one length at a position among the partitions.
     fn uniform(&self, column: &mut Column, len: u32, nvals: u32, at: usize) -> Result<()> {
-        if nvals % len != 0 {
+        if !nvals.is_multiple_of(len) {
             return self.fault(format!("{nvals} values are no rows of {len}"));
         }
         let rows = nvals / len;
