@@ -161,7 +161,7 @@ impl Dataset {
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Self {
         let (call, device) = (Call::here("Dataset::to_device"), device.clone());
-        self.map(move |item| item.try_map(&mut |value| value.to_device(call, &device)))
+        self.map(move |item| item.into_device(call, &device))
     }
 
     /// The rows of each item, one by one: the inverse of a batch. TensorFlow: `Dataset.unbatch`.

@@ -210,6 +210,25 @@ impl Item {
         }
     }
 
+    /// The item with all tensors on the device. A column that nothing else refers to is not copied before its upload.
+    #[cfg(feature = "dataset")]
+    pub(crate) fn into_device(self, call: Call, device: &ragged::Device) -> Result<Self> {
+        Ok(Self(match self.0 {
+            Kind::Value(Value::Host { column, row: None }) => {
+                let column = Arc::try_unwrap(column).unwrap_or_else(|shared| (*shared).clone());
+                Kind::Value(Value::Device(Box::new(column.into_tensor(device)?)))
+            }
+            Kind::Value(value) => Kind::Value(value.to_device(call, device)?),
+            Kind::Tuple(items) => {
+                Kind::Tuple(items.into_iter().map(|item| item.into_device(call, device)).collect::<Result<_>>()?)
+            }
+            Kind::Record(fields) => {
+                let fields = fields.into_iter().map(|(name, item)| Ok((name, item.into_device(call, device)?)));
+                Kind::Record(fields.collect::<Result<_>>()?)
+            }
+        }))
+    }
+
     /// The item with each tensor replaced.
     pub(crate) fn try_map(&self, f: &mut impl FnMut(&Value) -> Result<Value>) -> Result<Self> {
         Ok(Self(match &self.0 {
