@@ -8,6 +8,7 @@ mod examples;
 mod got;
 mod hostile;
 mod records;
+mod seed;
 mod threads;
 
 #[path = "../../../../tests/conformance/case.rs"]
