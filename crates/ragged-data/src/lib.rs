@@ -15,11 +15,15 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "dataset")]
+pub mod dataset;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
 mod fault;
 #[cfg(any(feature = "npy", feature = "safetensors", feature = "parquet"))]
 mod file;
+#[cfg(any(feature = "tf", feature = "dataset"))]
+pub mod item;
 mod memory;
 #[cfg(feature = "npy")]
 pub mod npy;
@@ -31,6 +35,8 @@ mod parts;
 mod rows;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "tf")]
+pub mod tf;
 
 pub use fault::MAX_VALUES;
 #[cfg(feature = "ndarray")]

@@ -1,0 +1,21 @@
+//! TensorFlow's messages and files: `tf.train.Example`, and files of records.
+//!
+//! [`ExampleParser`] decodes serialized examples into columns, [`Example`] writes them, [`RecordReader`] and
+//! [`RecordWriter`] read and write files of records with checksums.
+//!
+//! Not covered: `SequenceExample`, `FixedLenSequenceFeature` and `SparseFeature`.
+
+mod columns;
+mod decode;
+mod example;
+mod features;
+mod outputs;
+mod parser;
+mod partition;
+mod records;
+mod wire;
+
+pub use example::Example;
+pub use features::{Feature, FixedLenFeature, Partition, RaggedFeature, VarLenFeature};
+pub use parser::{ExampleParser, parse_example};
+pub use records::{Compression, Damage, RecordReader, RecordWriter};
