@@ -49,6 +49,7 @@ mod masked;
 mod memory;
 mod nulls;
 mod record_batch;
+mod with_nulls;
 
 pub use batches::batches;
 pub use convert::{FromArrow, ToArrow};
