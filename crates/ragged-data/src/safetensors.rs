@@ -29,7 +29,7 @@ use crate::fault::{argument, those_that_exist};
 use crate::file::{self, Memory, in_file, part, unreadable};
 use crate::parts::{self, Array};
 
-/// Reads all tensors of a safetensors file, by name. Those that [`write`] made of one tensor are that tensor again.
+/// Reads all tensors of a safetensors file, by name. Those that [`write()`] made of one tensor are that tensor again.
 ///
 /// # Errors
 /// A file that cannot be read, or that is damaged, with the tensor; a dtype that is none here; tensors of a ragged one that do
@@ -143,10 +143,10 @@ pub fn write<'a>(path: impl AsRef<Path>, tensors: impl IntoIterator<Item = (&'a 
     })
 }
 
-/// The bytes of a safetensors file of tensors, by name; see [`write`].
+/// The bytes of a safetensors file of tensors, by name; see [`write()`].
 ///
 /// # Errors
-/// As [`write`], but for the file.
+/// As [`write()`], but for the file.
 ///
 /// # Cost
 /// One read of each tensor, and a copy.

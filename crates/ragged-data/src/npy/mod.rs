@@ -146,7 +146,7 @@ pub fn write(path: impl AsRef<Path>, tensor: &impl AsRef<Tensor>) -> Result<()> 
 /// The bytes of an npy file of a dense tensor of numbers or bools.
 ///
 /// # Errors
-/// As [`write`], but for the file.
+/// As [`write()`], but for the file.
 ///
 /// # Cost
 /// One read of the tensor, and a copy.

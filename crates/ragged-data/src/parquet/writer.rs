@@ -37,13 +37,13 @@ pub fn write(path: impl AsRef<Path>, records: &StructuredTensor) -> Result<()> {
     named("parquet::write", || to_file(path, records, &WriteOptions::new()))
 }
 
-/// As [`write`], with options.
+/// As [`write()`], with options.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 ///
 /// # Cost
-/// As [`write`].
+/// As [`write()`].
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -64,13 +64,13 @@ pub fn write_with(path: impl AsRef<Path>, records: &StructuredTensor, options: &
     named("parquet::write_with", || to_file(path, records, options))
 }
 
-/// The bytes of a Parquet file of records; see [`write`].
+/// The bytes of a Parquet file of records; see [`write()`].
 ///
 /// # Errors
-/// As [`write`], but for the file.
+/// As [`write()`], but for the file.
 ///
 /// # Cost
-/// As [`write`].
+/// As [`write()`].
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, StructuredTensor};
