@@ -9,7 +9,15 @@
 //! the reason, and the line of the call. Damaged files do not panic, and take no memory that their size does not justify.
 
 #![cfg_attr(
-    not(all(feature = "parquet", feature = "npy", feature = "safetensors", feature = "dlpack", feature = "ndarray")),
+    not(all(
+        feature = "parquet",
+        feature = "npy",
+        feature = "safetensors",
+        feature = "dlpack",
+        feature = "ndarray",
+        feature = "tf",
+        feature = "dataset"
+    )),
     allow(dead_code, unused_imports, reason = "formats share code, of which each uses a part")
 )]
 
