@@ -6,7 +6,7 @@ use base64::Engine as _;
 use proptest::prelude::*;
 use ragged::{DType, Device, HostValues};
 use ragged_data::item::Item;
-use ragged_data::tf::{Example, ExampleParser, FixedLenFeature, RaggedFeature, VarLenFeature};
+use ragged_data::tf::{Example, ExampleParser, FixedLenFeature, Partition, RaggedFeature, VarLenFeature};
 use serde_json::Value as Json;
 
 /// The file of messages that TensorFlow judged.
@@ -77,6 +77,32 @@ fn errors_name_the_message_and_the_feature() {
     let fixed = ExampleParser::new([("v", FixedLenFeature::new(DType::I64, [2]))]).expect("a parser");
     let error = fixed.parse(&[&good]).expect_err("one value").to_string();
     assert!(error.contains("[0].v: it has 1 values, but its fixed shape holds 2"), "{error}");
+}
+
+/// A message of a few bytes may not ask for gigabytes of rows.
+#[test]
+fn partitions_that_do_not_fit_are_errors() {
+    let cases: [(fn(std::sync::Arc<str>) -> Partition, &[i64], &str); 8] = [
+        (Partition::ValueRowIds, &[0, 1 << 40], "row id 1099511627776 asks for more than"),
+        (Partition::ValueRowIds, &[0, i64::MAX], "asks for more than"),
+        (Partition::ValueRowIds, &[1, 0], "row id 0 of value 1 is negative or below the one before"),
+        (Partition::ValueRowIds, &[-5, -5], "-5 is no row id"),
+        (Partition::RowLengths, &[1, 2], "the rows end at Some(3), but there are 2 values"),
+        (Partition::RowLengths, &[-1, 3], "-1 is no row length"),
+        (Partition::RowLimits, &[2, 1, 2], "row 1 ends at 1, before it begins"),
+        (Partition::RowStarts, &[1], "the first row begins at Some(1), not at 0"),
+    ];
+    for (partition, given, want) in cases {
+        let message = Example::new().ints("v", [7, 8]).ints("p", given.to_vec()).to_bytes();
+        let feature = RaggedFeature::new(DType::I64).value_key("v").partition(partition("p".into()));
+        let parser = ExampleParser::new([("x", feature)]).expect("a parser");
+        for error in
+            [parser.parse(&[&message]).expect_err("an error"), parser.parse_single(&message).expect_err("an error")]
+        {
+            let text = error.to_string();
+            assert!(text.contains(want) && text.contains("feature \"x\""), "{text}");
+        }
+    }
 }
 
 type Row = (Vec<i64>, Vec<f32>, Vec<Vec<u8>>);
