@@ -31,10 +31,6 @@ mod fault;
 #[cfg(any(feature = "npy", feature = "safetensors", feature = "parquet"))]
 mod file;
 #[cfg(any(feature = "tf", feature = "dataset"))]
-#[cfg_attr(
-    not(all(feature = "tf", feature = "dataset")),
-    allow(dead_code, reason = "each of the features uses a part of it")
-)]
 pub mod item;
 mod memory;
 #[cfg(feature = "npy")]
