@@ -82,7 +82,8 @@ fn errors_name_the_message_and_the_feature() {
 /// A message of a few bytes may not ask for gigabytes of rows.
 #[test]
 fn partitions_that_do_not_fit_are_errors() {
-    let cases: [(fn(std::sync::Arc<str>) -> Partition, &[i64], &str); 8] = [
+    type Encoding = fn(std::sync::Arc<str>) -> Partition;
+    let cases: [(Encoding, &[i64], &str); 8] = [
         (Partition::ValueRowIds, &[0, 1 << 40], "row id 1099511627776 asks for more than"),
         (Partition::ValueRowIds, &[0, i64::MAX], "asks for more than"),
         (Partition::ValueRowIds, &[1, 0], "row id 0 of value 1 is negative or below the one before"),
