@@ -160,7 +160,7 @@ impl Iterator for Batches {
             bytes = n;
             rows.push(item);
         }
-        // With sizes in rows alone, bytes are not counted.
+        // Where sizes count rows only, bytes are not counted.
         let counted = self.size.bytes != u64::MAX || self.size.row_bytes != u64::MAX;
         let mut count = rows.len();
         while !self.done && count < self.size.rows {

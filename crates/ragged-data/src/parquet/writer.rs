@@ -89,7 +89,7 @@ pub fn to_bytes(records: &StructuredTensor) -> Result<Vec<u8>> {
 }
 
 fn to_file(path: &Path, records: &StructuredTensor, options: &WriteOptions) -> Result<()> {
-    // Records that are no batch leave the files alone.
+    // Records that are no batch do not change the files.
     let batch = records.to_record_batch().map_err(in_file(path))?;
     file::write(path, |out| put_batch(out, &batch, options)).map_err(in_file(path))
 }
