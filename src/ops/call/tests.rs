@@ -163,8 +163,8 @@ fn operations_that_are_not_callable() {
                     from_row_limits_unchecked from_value_rowids_unchecked from_uniform_row_length_unchecked \
                     from_nested_row_splits_unchecked from_nested_row_lengths_unchecked \
                     from_nested_value_rowids_unchecked from_sparse from_shared from_wgpu_buffer to_sparse to_device \
-                    to_device_async map_flat_values map_flat_values_of map_elements map_rows map_rows_of scan_rows scan_rows_of \
-                    bincount_sparse bincount_sparse_weighted sparse_to_dense fill zeros ones \
+                    to_device_async map_flat_values map_flat_values_of map_elements map_rows map_rows_of scan_rows \
+                    scan_rows_of bincount_sparse bincount_sparse_weighted sparse_to_dense fill zeros ones \
                     from_tensor_with_nested_lengths as_string_with";
     assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
 }
