@@ -152,6 +152,40 @@ fn faults_name_the_operation_the_argument_and_the_line() -> Result<()> {
     Ok(())
 }
 
+/// Values take the options that their arguments list: faults are those of the options' values.
+#[test]
+fn options_are_those_that_arguments_list() -> Result<()> {
+    use crate::operation::ArgumentKind;
+    let Samples { x, .. } = &samples()?;
+    let value = |kind| match kind {
+        ArgumentKind::Tensor => Value::from(x),
+        ArgumentKind::Tensors => Value::from(vec![x.clone()]),
+        ArgumentKind::Text => Value::from(","),
+        ArgumentKind::Choice => Value::from("utf-8"),
+        ArgumentKind::DType => Value::from(DType::F32),
+        ArgumentKind::Integers => Value::from([1]),
+        ArgumentKind::NumberRange => Value::from([0, 1]),
+        _ => Value::from(1),
+    };
+    let mut count = 0;
+    for operation in operations().filter(|operation| operation.owners.contains(Owner::Tensor) && operation.is_callable())
+    {
+        for (k, argument) in operation.arguments.iter().enumerate() {
+            for name in argument.option_names() {
+                let before = operation.arguments[..k].iter().map(|argument| value(argument.kind));
+                let with_option = value(argument.kind).option(*name, Value::Default);
+                let tensor = operation.is_method.then(|| Value::from(x));
+                let values: Vec<Value> = tensor.into_iter().chain(before).chain([with_option]).collect();
+                let fault = operation.call(&values).expect_err(operation.name).to_string();
+                assert!(fault.contains(&format!("option `{name}`")), "{}: {name}: {fault}", operation.name);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 40, "{count}");
+    Ok(())
+}
+
 /// Operations of tensors that no values call: of functions, of memory and devices, of types that are written out.
 #[test]
 fn operations_that_are_not_callable() {

@@ -1,0 +1,115 @@
+//! Expressions compiled to programs, and run on batches of columns.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{ArrayRef, BooleanArray, UInt64Array, new_empty_array};
+use arrow::buffer::NullBuffer;
+use arrow::compute::{concat, filter, take};
+use arrow::datatypes::DataType;
+use datafusion::common::{DataFusionError, Result};
+use ragged::operation::named;
+use ragged::{Device, Error, Program, Tensor, TensorSpec};
+use ragged_data::arrow::{FromArrow, Nulls, ToArrow};
+
+use crate::expression::{Expression, Inputs};
+use crate::fault;
+use crate::tables::Tables;
+
+/// What functions of one registration share: the device, tables of files, compiled expressions.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    device: Device,
+    tables: Tables,
+    compiled: Mutex<HashMap<(String, Vec<DataType>), Arc<Compiled>>>,
+}
+
+/// A program for columns of certain types.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    program: Program,
+    pub(crate) output: DataType,
+}
+
+impl Engine {
+    pub(crate) fn new(device: &Device) -> Self {
+        Self { device: device.clone(), tables: Tables::new(device), compiled: Mutex::default() }
+    }
+
+    /// The program of an expression of columns of these types.
+    ///
+    /// # Errors
+    /// What is known before any row: types that are no tensors, the errors of the operations.
+    pub(crate) fn compiled(&self, expression: &Expression, types: &[DataType]) -> Result<Arc<Compiled>> {
+        let key = (expression.to_string(), types.to_vec());
+        let mut known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = known.get(&key) {
+            return Ok(compiled.clone());
+        }
+        let compiled = self.compile(expression, types).map_err(|error| fault::of_plan(fault::of_engine(&error)))?;
+        Ok(known.entry(key).or_insert(Arc::new(compiled)).clone())
+    }
+
+    fn compile(&self, expression: &Expression, types: &[DataType]) -> ragged::Result<Compiled> {
+        let empty = |of: &DataType| Tensor::from_arrow(&*new_empty_array(of), &self.device);
+        let columns = types.iter().map(empty).collect::<ragged::Result<Vec<_>>>()?;
+        let specs: Vec<TensorSpec> = columns.iter().map(TensorSpec::of).collect();
+        let evaluate = |columns: &[Tensor]| expression.evaluate(&Inputs { columns, tables: &self.tables });
+        let program = Program::trace(&specs, evaluate)?;
+        let output = first(program.run(&columns[..])?)?.to_arrow()?.data_type().clone();
+        Ok(Compiled { program, output })
+    }
+
+    /// The result for a batch of rows. A row with a NULL gives NULL, and is not computed.
+    ///
+    /// # Errors
+    /// NULL within a list; the errors of the operations; another number of rows.
+    pub(crate) fn run(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+        let nulls = columns
+            .iter()
+            .fold(None, |nulls, column| NullBuffer::union(nulls.as_ref(), column.logical_nulls().as_ref()));
+        let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
+            return self.run_valid(compiled, columns, rows);
+        };
+        let valid = BooleanArray::new(nulls.inner().clone(), None);
+        let kept = columns.iter().map(|column| filter(column, &valid)).collect::<Result<Vec<_>, _>>()?;
+        let computed = self.run_valid(compiled, &kept, rows - nulls.null_count())?;
+        let mut next = 0..;
+        let places: UInt64Array = nulls.iter().map(|is_valid| if is_valid { next.next() } else { None }).collect();
+        Ok(take(&computed, &places, None)?)
+    }
+
+    /// As [`Self::run`], of rows without NULL. Rows that are too many for one tensor are computed in halves.
+    fn run_valid(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+        match self.run_at_once(compiled, columns, rows) {
+            Err(Error::Limit { .. }) if rows > 1 => {
+                let part = |from: usize, count: usize| {
+                    let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(from, count)).collect();
+                    self.run_valid(compiled, &columns, count)
+                };
+                let halves = [part(0, rows / 2)?, part(rows / 2, rows - rows / 2)?];
+                Ok(concat(&[&*halves[0], &*halves[1]])?)
+            }
+            result => result.map_err(|error| DataFusionError::Execution(fault::of_engine(&error))),
+        }
+    }
+
+    fn run_at_once(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> ragged::Result<ArrayRef> {
+        let tensor = |column: &ArrayRef| Tensor::from_arrow_with(&**column, Nulls::Error, &self.device);
+        let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
+        let output = first(compiled.program.run(&tensors[..])?)?;
+        let array = output.to_arrow_as(&compiled.output)?;
+        if array.len() != rows {
+            let count = array.len();
+            return Err(named("ragged_program", || -> ragged::Result<()> {
+                Err(fault::argument(format!("{count} rows are the result of {rows}; a function computes each row")))
+            })
+            .expect_err("it is one"));
+        }
+        Ok(array)
+    }
+}
+
+fn first(outputs: Vec<Tensor>) -> ragged::Result<Tensor> {
+    outputs.into_iter().next().ok_or_else(|| fault::argument("the program has no output"))
+}

@@ -1,0 +1,45 @@
+//! Errors of the engine as those of queries.
+
+use std::panic::Location;
+
+use datafusion::common::DataFusionError;
+use ragged::{DType, Error, Result};
+
+/// The name until `named` replaces it.
+const UNNAMED: &str = "ragged-sql";
+
+/// An argument that a function does not accept.
+pub(crate) fn argument(what: impl Into<String>) -> Error {
+    Error::Argument { op: UNNAMED, what: what.into(), location: Location::caller() }
+}
+
+/// A fault that is known before the query reads.
+pub(crate) fn of_plan(why: impl Into<String>) -> DataFusionError {
+    DataFusionError::Plan(why.into())
+}
+
+/// An error of the engine. Its line is one of this crate, which says nothing to the author of a query.
+pub(crate) fn of_engine(error: &Error) -> String {
+    let text = error.to_string();
+    let place = error.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
+    let end = place.and_then(|place| text.find(&place)).unwrap_or(text.len());
+    text[..end].trim_end_matches([',', ' ']).into()
+}
+
+/// The dtype of a name, of the engine or of Arrow: `f32`, `Float32`.
+///
+/// # Errors
+/// A name of neither.
+pub(crate) fn dtype(name: &[u8]) -> Result<DType> {
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let short = match name.as_str() {
+        "boolean" => "bool".into(),
+        "utf8" | "string" => "str".into(),
+        name => name.replace("float", "f").replace("uint", "u").replace("int", "i"),
+    };
+    DType::from_name(&short).ok_or_else(|| {
+        argument(format!(
+            "{name:?} is no type; there are bool, int8 to int64, uint8 to uint64, float16, float32, float64, utf8"
+        ))
+    })
+}

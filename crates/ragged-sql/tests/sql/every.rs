@@ -1,0 +1,62 @@
+//! Every function: each row by itself, on every device, planned once.
+
+use datafusion::arrow::array::Array;
+use ragged::operation::{ArgumentKind, Owner};
+use ragged_sql::functions;
+
+use crate::calls::{CALLS, column_for, table};
+use crate::session::{Session, devices};
+use crate::tables::with_a_table;
+
+/// The calls of all functions: those that are listed, and one of columns for each other.
+fn calls() -> Vec<String> {
+    let mut calls: Vec<String> = CALLS.iter().map(|call| (*call).to_owned()).collect();
+    for operation in ragged::operations() {
+        let name = format!("ragged_{}(", operation.name);
+        let of_columns = operation.arguments.iter().all(|argument| argument.kind == ArgumentKind::Operand);
+        let is_listed = CALLS.iter().any(|call| call.starts_with(&name));
+        if operation.owners.contains(Owner::Row) && operation.is_method && of_columns && !is_listed {
+            let columns: Vec<&str> =
+                (0..=operation.arguments.len()).map(|k| column_for(operation.elements, k)).collect();
+            calls.push(format!("{name}{})", columns.join(", ")));
+        }
+    }
+    calls
+}
+
+#[test]
+fn functions_compute_each_row_by_itself_on_every_device() {
+    with_a_table(|place| {
+        let mut first: Vec<_> = Vec::new();
+        for device in devices() {
+            let (whole, single) = (Session::new(&device), Session::with(&device, 1, true));
+            whole.table("t", &table(), 100);
+            single.table("t", &table(), 1);
+            for (k, call) in calls().iter().enumerate() {
+                let sql = format!("SELECT {} FROM t", call.replace("TABLE", place));
+                let rows = whole.column(&sql);
+                assert_eq!(rows.len(), crate::calls::LENGTHS.len(), "{sql}");
+                assert_eq!(rows.to_data(), single.column(&sql).to_data(), "{sql}: a row alone, {}", device.name());
+                match first.get(k) {
+                    Some(known) => assert_eq!(&rows.to_data(), known, "{sql}: {}", device.name()),
+                    None => first.push(rows.to_data()),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn no_function_is_left_out() {
+    let calls = calls();
+    for function in functions(&ragged::Device::cpu()) {
+        let names: Vec<String> = std::iter::once(function.name())
+            .chain(function.aliases().iter().map(String::as_str))
+            .map(|name| format!("{name}("))
+            .collect();
+        let is_called = calls
+            .iter()
+            .any(|call| names.iter().any(|name| call.starts_with(name) || call.contains(&format!("({name}"))));
+        assert!(is_called || function.name() == "ragged_program", "{} has no call in these tests", function.name());
+    }
+}
