@@ -8,7 +8,10 @@ use crate::cargo;
 const ALLOWED: [&str; 5] = ["MIT", "Apache-2.0", "ISC", "Zlib", "Unicode-3.0"];
 
 /// Other licences of single crates: crate, licence, reason.
-const EXCEPTIONS: [(&str, &str, &str); 5] = [
+const EXCEPTIONS: [(&str, &str, &str); 8] = [
+    ("alloc-no-stdlib", "BSD-3-Clause", "as brotli"),
+    ("alloc-stdlib", "BSD-3-Clause", "as brotli"),
+    ("brotli", "BSD-3-Clause AND MIT", "a compression of Parquet files, which DataFusion reads"),
     ("snap", "BSD-3-Clause", "Snappy, the usual compression of Parquet files"),
     (
         "tiny-keccak",

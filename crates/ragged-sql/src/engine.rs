@@ -1,13 +1,16 @@
 //! Expressions compiled to programs, and run on batches of columns.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{ArrayRef, BooleanArray, UInt64Array, new_empty_array};
+use arrow::array::{
+    ArrayRef, AsArray, BooleanArray, GenericListArray, OffsetSizeTrait, UInt64Array, new_empty_array,
+};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{concat, filter, take};
 use arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use ragged::operation::named;
 use ragged::{Device, Error, Program, Tensor, TensorSpec};
 use ragged_data::arrow::{FromArrow, Nulls, ToArrow};
@@ -22,6 +25,7 @@ pub(crate) struct Engine {
     device: Device,
     tables: Tables,
     compiled: Mutex<HashMap<(String, Vec<DataType>), Arc<Compiled>>>,
+    values: AtomicU64,
 }
 
 /// A program for columns of certain types.
@@ -33,7 +37,12 @@ pub(crate) struct Compiled {
 
 impl Engine {
     pub(crate) fn new(device: &Device) -> Self {
-        Self { device: device.clone(), tables: Tables::new(device), compiled: Mutex::default() }
+        Self { device: device.clone(), tables: Tables::new(device), compiled: Mutex::default(), values: AtomicU64::new(0) }
+    }
+
+    /// How many values the programs have been given.
+    pub(crate) fn values(&self) -> u64 {
+        self.values.load(Ordering::Relaxed)
     }
 
     /// The program of an expression of columns of these types.
@@ -46,7 +55,7 @@ impl Engine {
         if let Some(compiled) = known.get(&key) {
             return Ok(compiled.clone());
         }
-        let compiled = self.compile(expression, types).map_err(|error| fault::of_plan(fault::of_engine(&error)))?;
+        let compiled = self.compile(expression, types).map_err(|error| fault::of_plan(fault::message(&error)))?;
         Ok(known.entry(key).or_insert(Arc::new(compiled)).clone())
     }
 
@@ -90,7 +99,7 @@ impl Engine {
                 let halves = [part(0, rows / 2)?, part(rows / 2, rows - rows / 2)?];
                 Ok(concat(&[&*halves[0], &*halves[1]])?)
             }
-            result => result.map_err(|error| DataFusionError::Execution(fault::of_engine(&error))),
+            result => result.map_err(|error| fault::of_run(&error)),
         }
     }
 
@@ -98,6 +107,8 @@ impl Engine {
         let tensor = |column: &ArrayRef| Tensor::from_arrow_with(&**column, Nulls::Error, &self.device);
         let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
         let output = first(compiled.program.run(&tensors[..])?)?;
+        let values: usize = columns.iter().map(innermost).sum();
+        self.values.fetch_add(values as u64, Ordering::Relaxed);
         let array = output.to_arrow_as(&compiled.output)?;
         if array.len() != rows {
             let count = array.len();
@@ -112,4 +123,19 @@ impl Engine {
 
 fn first(outputs: Vec<Tensor>) -> ragged::Result<Tensor> {
     outputs.into_iter().next().ok_or_else(|| fault::argument("the program has no output"))
+}
+
+/// How many values a column has within all its lists.
+fn innermost(column: &ArrayRef) -> usize {
+    fn between<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> usize {
+        let offsets = lists.value_offsets();
+        let (first, last) = (offsets[0].as_usize(), offsets[offsets.len() - 1].as_usize());
+        innermost(&lists.values().slice(first, last - first))
+    }
+    match column.data_type() {
+        DataType::List(_) => between(column.as_list::<i32>()),
+        DataType::LargeList(_) => between(column.as_list::<i64>()),
+        DataType::FixedSizeList(..) => innermost(column.as_fixed_size_list().values()),
+        _ => column.len(),
+    }
 }

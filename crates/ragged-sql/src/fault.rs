@@ -18,12 +18,25 @@ pub(crate) fn of_plan(why: impl Into<String>) -> DataFusionError {
     DataFusionError::Plan(why.into())
 }
 
-/// An error of the engine. Its line is one of this crate, which says nothing to the author of a query.
-pub(crate) fn of_engine(error: &Error) -> String {
+/// The message of an error of the engine without the line, which is one of this crate and says nothing to the author of a query.
+///
+/// ```
+/// let error = ragged::RaggedTensor::from_row_splits([1, 2], [0, 3], &ragged::Device::cpu()).unwrap_err();
+/// assert!(!ragged_sql::message(&error).contains(".rs"));
+/// ```
+pub fn message(error: &Error) -> String {
     let text = error.to_string();
     let place = error.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
     let end = place.and_then(|place| text.find(&place)).unwrap_or(text.len());
     text[..end].trim_end_matches([',', ' ']).into()
+}
+
+/// A fault of the engine while a query runs.
+pub(crate) fn of_run(error: &Error) -> DataFusionError {
+    match error {
+        Error::Limit { .. } => DataFusionError::ResourcesExhausted(message(error)),
+        _ => DataFusionError::Execution(message(error)),
+    }
 }
 
 /// The dtype of a name, of the engine or of Arrow: `f32`, `Float32`.

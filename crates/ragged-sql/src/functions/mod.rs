@@ -5,6 +5,7 @@ mod names;
 
 use std::sync::LazyLock;
 
+use datafusion::logical_expr::{DocSection, Documentation};
 use ragged::operation::{ArgumentKind, Operation, Owner};
 use ragged::operations;
 
@@ -21,6 +22,8 @@ pub(crate) struct Function {
     /// Which of the operation's results it gives; `None` is the last.
     pub(crate) result: Option<usize>,
     pub(crate) parameters: Vec<Parameter>,
+    /// Its page, for lists of functions.
+    pub(crate) documentation: Documentation,
 }
 
 impl Function {
@@ -30,9 +33,8 @@ impl Function {
     }
 
     /// The call as the documentation of the function writes it.
-    pub(crate) fn usage(&self) -> String {
-        let parameters: Vec<String> = self.parameters.iter().map(Parameter::usage).collect();
-        format!("{}({})", self.name, parameters.join(", "))
+    pub(crate) fn usage(&self) -> &str {
+        &self.documentation.syntax_example
     }
 }
 
@@ -62,13 +64,33 @@ pub(crate) fn is_offered(operation: &Operation) -> bool {
 }
 
 fn of_operation(operation: &'static Operation) -> impl Iterator<Item = Function> {
-    names::names(operation.name).into_iter().map(move |named| Function {
-        name: named.name.leak(),
-        aliases: named.aliases,
-        operation,
-        result: named.result,
-        parameters: argument::parameters(operation),
+    names::names(operation.name).into_iter().map(move |named| {
+        let parameters = argument::parameters(operation);
+        let documentation = Documentation::builder(SECTION, summary(operation), usage(&named.name, &parameters)).build();
+        Function {
+            name: named.name.leak(),
+            aliases: named.aliases,
+            operation,
+            result: named.result,
+            parameters,
+            documentation,
+        }
     })
+}
+
+/// The section of the functions.
+pub(crate) const SECTION: DocSection =
+    DocSection { include: true, label: "Functions of rows", description: Some("Operations of the crate `ragged`.") };
+
+/// The first sentence of the operation's documentation, in one line.
+fn summary(operation: &Operation) -> String {
+    let paragraph = operation.doc.split("\n\n").next().unwrap_or_default();
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ").replace("[`", "`").replace("`]", "`")
+}
+
+fn usage(name: &str, parameters: &[Parameter]) -> String {
+    let parameters: Vec<String> = parameters.iter().map(Parameter::usage).collect();
+    format!("{name}({})", parameters.join(", "))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
 
@@ -57,6 +57,10 @@ impl ScalarUDFImpl for OfOperation {
 
     fn aliases(&self) -> &[String] {
         &self.function.aliases
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        Some(&self.function.documentation)
     }
 
     fn signature(&self) -> &Signature {

@@ -1,20 +1,21 @@
 //! `ragged_program(TEXT, columns…)`: several operations, or a saved program.
 
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+    ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
 
 use super::arguments::{compact, literals, scalars, types};
 use crate::engine::Engine;
 use crate::expression::Expression;
 use crate::fault;
+use crate::functions::SECTION;
 
 /// The name of the function.
 pub(crate) const PROGRAM: &str = "ragged_program";
@@ -78,6 +79,14 @@ impl Hash for ProgramFunction {
 impl ScalarUDFImpl for ProgramFunction {
     fn name(&self) -> &str {
         PROGRAM
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        static PAGE: LazyLock<Documentation> = LazyLock::new(|| {
+            let what = "The result of a saved program, FILE.json or FILE.json#NAME, of the columns.";
+            Documentation::builder(SECTION, what, format!("{PROGRAM}(file, columns, …)")).build()
+        });
+        Some(&PAGE)
     }
 
     fn signature(&self) -> &Signature {

@@ -1,6 +1,6 @@
 //! Results against methods of the engine.
 
-use datafusion::arrow::array::ArrayRef;
+use arrow::array::ArrayRef;
 use ragged::{Device, Result, Tensor, opt};
 use ragged_data::arrow::{FromArrow, ToArrow};
 

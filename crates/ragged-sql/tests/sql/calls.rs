@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array, ListArray, StringArray, UInt8Array,
 };
-use datafusion::arrow::buffer::OffsetBuffer;
-use datafusion::arrow::datatypes::Field;
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::Field;
 
 /// Row lengths: empty rows at both ends, and a long one.
 pub const LENGTHS: [usize; 9] = [0, 3, 1, 0, 7, 2, 40, 1, 0];

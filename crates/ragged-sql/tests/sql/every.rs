@@ -1,8 +1,8 @@
 //! Every function: each row by itself, on every device, planned once.
 
-use datafusion::arrow::array::Array;
+use arrow::array::Array;
 use ragged::operation::{ArgumentKind, Owner};
-use ragged_sql::functions;
+use ragged_sql::Functions;
 
 use crate::calls::{CALLS, column_for, table};
 use crate::session::{Session, devices};
@@ -49,7 +49,7 @@ fn functions_compute_each_row_by_itself_on_every_device() {
 #[test]
 fn no_function_is_left_out() {
     let calls = calls();
-    for function in functions(&ragged::Device::cpu()) {
+    for function in Functions::new(&ragged::Device::cpu()).all() {
         let names: Vec<String> = std::iter::once(function.name())
             .chain(function.aliases().iter().map(String::as_str))
             .map(|name| format!("{name}("))

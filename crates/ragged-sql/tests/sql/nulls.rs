@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, Int32Array, ListArray, types::Int32Type};
+use arrow::array::{Array, ArrayRef, Int32Array, ListArray, types::Int32Type};
 use ragged::Device;
 
 use crate::session::{Session, devices};

@@ -1,10 +1,18 @@
 //! `ragged`: queries over files, with the operations of rows.
 
 mod arguments;
+mod beside;
+mod counted;
 mod exit;
+mod fault;
+mod functions;
 mod inputs;
+mod inspect;
 mod output;
+mod progress;
 mod query;
+mod session;
+mod short_names;
 
 use std::process::ExitCode;
 
@@ -17,12 +25,14 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return Failure::data(error.to_string()).report(),
+        Err(error) => return Failure::data(error).report(),
     };
     let done = runtime.block_on(async {
         let work = async {
             match &arguments.command {
                 Command::Run(run) => query::run(run).await,
+                Command::Inspect(inspect) => inspect::inspect(inspect).await,
+                Command::Functions(functions) => functions::list(functions),
             }
         };
         tokio::select! {
@@ -30,6 +40,8 @@ fn main() -> ExitCode {
             _ = tokio::signal::ctrl_c() => Err(Failure::interrupted()),
         }
     });
+    // Threads that still compute a batch are not waited for.
+    runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -1,112 +1,130 @@
 //! Rows to a file, a pipe or a terminal.
 
-use std::fs::File;
-use std::io::{IsTerminal, Write, stdout};
-use std::path::{Path, PathBuf};
+mod npy;
+mod rows;
+mod table;
 
-use datafusion::arrow::array::RecordBatch;
+use std::io::{IsTerminal, Write, stdout};
+use std::path::Path;
+
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::error::ArrowError;
-use datafusion::arrow::ipc::writer::StreamWriter;
-use datafusion::arrow::json::LineDelimitedWriter;
-use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::parquet::arrow::ArrowWriter;
 use futures::StreamExt;
 
+use crate::arguments::Format;
+use crate::beside::Beside;
 use crate::exit::Failure;
+use crate::progress::{PERIOD, Progress};
+use rows::Rows;
 
-/// A file that becomes `path` once it is whole, and is removed if it never is.
-struct Beside {
-    path: PathBuf,
-    temporary: PathBuf,
-    is_whole: bool,
+/// Where the rows of a query go.
+pub struct Output {
+    place: String,
+    format: Format,
+    file: Option<Beside>,
+    schema: SchemaRef,
 }
 
-impl Beside {
-    fn new(path: &Path) -> std::io::Result<(Self, File)> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        let file = File::create_new(&temporary)?;
-        Ok((Self { path: path.into(), temporary, is_whole: false }, file))
+impl Output {
+    /// The output of the command, opened.
+    ///
+    /// # Errors
+    /// A name without a known format; rows that the format cannot hold; a file that cannot be written.
+    pub fn new(place: &str, format: Option<Format>, schema: &SchemaRef) -> Result<Self, Failure> {
+        let is_pipe = place == "-";
+        let named = Path::new(place).extension().and_then(|extension| of_extension(&extension.to_string_lossy()));
+        let format = match format.or(named) {
+            Some(format) => format,
+            None if is_pipe && stdout().is_terminal() => Format::Table,
+            None if is_pipe => Format::Arrow,
+            None => {
+                return Err(Failure::usage(format!(
+                    "-o {place}: the name must end in .parquet, .arrow, .jsonl or .npy, or --format must say what it is"
+                )));
+            }
+        };
+        if format == Format::Arrow && is_pipe && stdout().is_terminal() {
+            return Err(Failure::usage("Arrow IPC is not for terminals; use -o FILE"));
+        }
+        rows::check(format, schema)?;
+        let file = match is_pipe {
+            true => None,
+            false => Some(Beside::new(Path::new(place)).map_err(|error| Failure::usage(format!("-o {place}: {error}")))?),
+        };
+        Ok(Self { place: place.into(), format, file, schema: schema.clone() })
     }
 
-    fn finish(mut self) -> std::io::Result<()> {
-        std::fs::rename(&self.temporary, &self.path)?;
-        self.is_whole = true;
-        Ok(())
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        if !self.is_whole {
-            // Nothing else can be done with what is left.
-            let _ = std::fs::remove_file(&self.temporary);
+    /// Writes the rows. A file appears at the end only.
+    ///
+    /// # Errors
+    /// Faults of the rows and of the output.
+    pub async fn write(self, rows: SendableRecordBatchStream, progress: &Progress) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| Failure::data(format!("-o {}: {error}", self.place));
+        match self.file {
+            Some(beside) => {
+                let to = std::io::BufWriter::new(beside.file().map_err(failed)?);
+                let writer = Rows::new(self.format, true, to, &self.schema).map_err(failed)?;
+                stream(rows, writer, progress).await?.map_err(failed)?;
+                beside.finish().map_err(failed)
+            }
+            None => {
+                let to = std::io::BufWriter::new(stdout());
+                let writer = Rows::new(self.format, false, to, &self.schema).map_err(failed)?;
+                match stream(rows, writer, progress).await? {
+                    // The reader of the pipe has what it wants.
+                    Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+                    done => done.map_err(failed),
+                }
+            }
         }
     }
 }
 
-enum Writer<W: Write + Send> {
-    Parquet(Box<ArrowWriter<W>>),
-    Arrow(StreamWriter<W>),
-    Lines(LineDelimitedWriter<W>),
-}
-
-impl<W: Write + Send> Writer<W> {
-    fn new(extension: &str, to: W, schema: &SchemaRef) -> Result<Self, Failure> {
-        let data = |error: &dyn std::fmt::Display| Failure::data(error.to_string());
-        Ok(match extension {
-            "parquet" => Self::Parquet(Box::new(ArrowWriter::try_new(to, schema.clone(), None).map_err(|e| data(&e))?)),
-            "arrow" | "ipc" => Self::Arrow(StreamWriter::try_new(to, schema).map_err(|e| data(&e))?),
-            "jsonl" | "ndjson" => Self::Lines(LineDelimitedWriter::new(to)),
-            other => return Err(Failure::usage(format!("outputs are .parquet, .arrow, .jsonl or `-`, not .{other}"))),
-        })
-    }
-
-    fn write(&mut self, rows: &RecordBatch) -> Result<(), ArrowError> {
-        match self {
-            Self::Parquet(writer) => writer.write(rows).map_err(ArrowError::from),
-            Self::Arrow(writer) => writer.write(rows),
-            Self::Lines(writer) => writer.write(rows),
+/// Writes rows as they come. The outer error is that of the rows.
+async fn stream<W: Write + Send>(
+    mut rows: SendableRecordBatchStream,
+    mut writer: Rows<W>,
+    progress: &Progress,
+) -> Result<std::io::Result<()>, Failure> {
+    let mut clock = tokio::time::interval(PERIOD);
+    loop {
+        tokio::select! {
+            batch = rows.next() => match batch {
+                Some(batch) => {
+                    if let Err(error) = writer.write(&batch.map_err(|error| Failure::of_rows(&error))?) {
+                        return Ok(Err(error));
+                    }
+                    if writer.is_full() {
+                        break;
+                    }
+                }
+                None => break,
+            },
+            _ = clock.tick() => progress.show(),
         }
     }
-
-    fn finish(self) -> Result<(), ArrowError> {
-        match self {
-            Self::Parquet(writer) => writer.close().map(drop).map_err(ArrowError::from),
-            Self::Arrow(mut writer) => writer.finish(),
-            Self::Lines(mut writer) => writer.finish(),
-        }
-    }
+    progress.finish();
+    writer.finish()
 }
 
-pub async fn write(mut rows: SendableRecordBatchStream, to: &str) -> Result<(), Failure> {
-    let schema = rows.schema();
-    if to == "-" && stdout().is_terminal() {
-        let mut all = Vec::new();
-        while let Some(batch) = rows.next().await {
-            all.push(batch.map_err(|error| Failure::of(&error))?);
-        }
-        let table = pretty_format_batches(&all).map_err(|error| Failure::data(error.to_string()))?;
-        println!("{table}");
-        return Ok(());
-    }
-    if to == "-" {
-        return stream(rows, Writer::new("arrow", stdout().lock(), &schema)?).await;
-    }
-    let path = Path::new(to);
-    let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-    let failed = |error: std::io::Error| Failure::data(format!("{to}: {error}"));
-    let (beside, file) = Beside::new(path).map_err(failed)?;
-    stream(rows, Writer::new(&extension, file, &schema)?).await?;
-    beside.finish().map_err(failed)
+fn of_extension(extension: &str) -> Option<Format> {
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "parquet" => Format::Parquet,
+        "arrow" | "ipc" | "feather" => Format::Arrow,
+        "jsonl" | "ndjson" => Format::Jsonl,
+        "npy" => Format::Npy,
+        _ => return None,
+    })
 }
 
-async fn stream<W: Write + Send>(mut rows: SendableRecordBatchStream, mut writer: Writer<W>) -> Result<(), Failure> {
-    let failed = |error: ArrowError| Failure::data(error.to_string());
-    while let Some(batch) = rows.next().await {
-        writer.write(&batch.map_err(|error| Failure::of(&error))?).map_err(failed)?;
+/// Prints text.
+///
+/// # Errors
+/// An output that cannot be written; a reader that went away is none.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::data(error)),
+        _ => Ok(()),
     }
-    writer.finish().map_err(failed)
 }

@@ -1,50 +1,83 @@
-//! The query of a command.
+//! `ragged run`.
 
-use datafusion::prelude::SessionContext;
-use ragged::Device;
+use std::sync::Arc;
+
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::physical_plan::{displayable, execute_stream};
+use datafusion::prelude::{DataFrame, SQLOptions, SessionContext};
 
 use crate::arguments::Run;
-use crate::exit::Failure;
-use crate::{inputs, output};
+use crate::counted::{Count, Counted};
+use crate::exit::{Failure, message};
+use crate::fault;
+use crate::inputs::{self, INPUT, Table};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::session;
 
-/// The table of the short form.
-const INPUT: &str = "input";
-
+/// Computes the rows and writes them.
+///
+/// # Errors
+/// Faults of the command, of the query, of the inputs, and of the output.
 pub async fn run(run: &Run) -> Result<(), Failure> {
-    let device = device(&run.device)?;
-    let mut session = SessionContext::new();
-    ragged_sql::register(&mut session, &device).map_err(|error| Failure::of(&error))?;
-    let sql = match &run.sql {
-        Some(sql) => {
-            for table in &run.tables {
-                let Some((name, path)) = table.split_once('=') else {
-                    return Err(Failure::usage(format!("--table {table}: it must be NAME=FILE")));
-                };
-                inputs::register(&session, name, path).await?;
-            }
-            sql.clone()
-        }
-        None => {
-            let [path] = &run.inputs[..] else {
-                return Err(Failure::usage("one input is required: a file or a pattern"));
-            };
-            inputs::register(&session, INPUT, path).await?;
-            let select = run.select.as_deref().unwrap_or("*");
-            let condition = run.condition.as_ref().map_or(String::new(), |condition| format!(" WHERE {condition}"));
-            format!("SELECT {select} FROM {INPUT}{condition}")
-        }
-    };
-    let sql = if run.explain { format!("EXPLAIN {sql}") } else { sql };
-    let frame = session.sql(&sql).await.map_err(|error| Failure::of(&error))?;
-    let rows = frame.execute_stream().await.map_err(|error| Failure::of(&error))?;
-    output::write(rows, if run.explain { "-" } else { &run.output }).await
+    let (session, functions) = session(run)?;
+    let count = Arc::new(Count::default());
+    session.register_object_store(ObjectStoreUrl::local_filesystem().as_ref(), Arc::new(Counted::new(&count)));
+    let (sql, tables) = query(run, &session).await?;
+    let frame = plan(&session, &sql, &tables).await?;
+    if run.explain {
+        return explain(frame).await;
+    }
+    let schema = Arc::new(frame.schema().as_arrow().clone());
+    let output = Output::new(&run.output, run.format, &schema)?;
+    let context = Arc::new(frame.task_ctx());
+    let failed = |error: datafusion::common::DataFusionError| fault::of_plan(&error, &sql, &tables);
+    let plan = frame.create_physical_plan().await.map_err(failed)?;
+    count.start();
+    let progress = Progress::new(&plan, &count, functions, run.json_progress);
+    let rows = execute_stream(plan, context).map_err(|error| Failure::of_rows(&error))?;
+    let done = output.write(rows, &progress).await;
+    progress.finish();
+    done
 }
 
-fn device(name: &str) -> Result<Device, Failure> {
-    let found = match name {
-        "cpu" => return Ok(Device::cpu()),
-        "gpu" => Device::gpu(),
-        name => Device::by_name(name),
+/// The query of the command, and its tables. Each part that the user wrote has lines of its own, so that faults can show it.
+async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table>), Failure> {
+    if let Some(sql) = &run.sql {
+        if let Some(input) = run.select.iter().chain(&run.inputs).next() {
+            return Err(Failure::usage(format!("{input}: the tables of a query are given by --table NAME=FILE")));
+        }
+        let mut tables = Vec::new();
+        for table in &run.tables {
+            let Some((name, path)) = table.split_once('=') else {
+                return Err(Failure::usage(format!("--table {table}: it must be NAME=FILE")));
+            };
+            tables.push(inputs::register(session, Some(name), &[path.to_owned()]).await?);
+        }
+        return Ok((sql.clone(), tables));
+    }
+    let select = run.select.as_deref().unwrap_or("*");
+    let table = inputs::register(session, None, &run.inputs).await?;
+    let select = match &run.program {
+        Some(file) => format!("ragged_program('{}',\n{select}\n) AS result", file.replace('\'', "''")),
+        None => format!("\n{select}\n"),
     };
-    found.map_err(|error| Failure::usage(error.to_string()))
+    let condition = run.condition.as_ref().map_or(String::new(), |condition| format!("WHERE\n{condition}"));
+    Ok((format!("SELECT {select} FROM {INPUT} {condition}"), vec![table]))
+}
+
+async fn plan(session: &SessionContext, sql: &str, tables: &[Table]) -> Result<DataFrame, Failure> {
+    let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    let failed = |error: datafusion::common::DataFusionError| fault::of_plan(&error, sql, tables);
+    let frame = session.sql_with_options(sql, reads_only).await.map_err(failed)?;
+    // Faults of calls are found before anything is written.
+    let (state, plan) = frame.into_parts();
+    let plan = state.optimize(&plan).map_err(failed)?;
+    Ok(DataFrame::new(state, plan))
+}
+
+async fn explain(frame: DataFrame) -> Result<(), Failure> {
+    let logical = frame.logical_plan().display_indent().to_string();
+    let physical = frame.create_physical_plan().await.map_err(|error| Failure::usage(message(error.find_root())))?;
+    crate::output::print(&format!("{logical}\n\n{}", displayable(&*physical).indent(false)))
 }

@@ -1,0 +1,127 @@
+//! Faults of queries: what is wrong, where, and what may have been meant.
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Location, SchemaError, Span};
+
+use crate::exit::{Failure, message};
+use crate::inputs::Table;
+
+/// The failure of a query that cannot be planned.
+pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table]) -> Failure {
+    let root = error.find_root();
+    let span = error.diagnostic().and_then(|diagnostic| diagnostic.span);
+    match root {
+        DataFusionError::SchemaError(fault, _) => match &**fault {
+            SchemaError::FieldNotFound { field, .. } => missing_column(&field.name, field.spans.first().or(span), sql, tables),
+            fault => Failure::usage(fault),
+        },
+        // Faults of files that the schema is read from.
+        DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
+            Failure::data(message(root))
+        }
+        DataFusionError::SQL(fault, _) => {
+            let text = fault.to_string();
+            let text = text.strip_prefix("sql parser error: ").unwrap_or(&text);
+            let (what, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
+            let span = location(place).map(|at| Span { start: at, end: at });
+            marked(Failure::usage(what), span, sql, "")
+        }
+        DataFusionError::ResourcesExhausted(why) => Failure::limit(why),
+        root => {
+            let text = message(root);
+            let (what, hint) = text.split_once('\n').unwrap_or((&text, ""));
+            let hint = match hint.strip_prefix("Did you mean '").and_then(|rest| rest.strip_suffix("'?")) {
+                Some(name) => format!("did you mean `{name}`? `ragged functions` lists all"),
+                None => hint.to_owned(),
+            };
+            let what = what.replace("Invalid function ", "no function ");
+            let name = what.split([':', '\'']).map(str::trim).find(|word| is_word(word) && find_word(sql, word).is_some());
+            let span = span.or_else(|| name.and_then(|name| find_word(sql, name)));
+            marked(Failure::usage(what.replace('\'', "`")), span, sql, &hint)
+        }
+    }
+}
+
+fn missing_column(name: &str, span: Option<Span>, sql: &str, tables: &[Table]) -> Failure {
+    let files: Vec<String> = tables.iter().map(Table::description).collect();
+    let known: Vec<(String, String)> = tables.iter().flat_map(|table| columns(&table.schema)).collect();
+    let close = known
+        .iter()
+        .map(|(column, kind)| (strsim::normalized_damerau_levenshtein(&column.to_lowercase(), &name.to_lowercase()), column, kind))
+        .filter(|(similarity, ..)| *similarity >= 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let meant = close.map(|(_, column, _)| column);
+    let others: Vec<&str> = known.iter().map(|(column, _)| column.as_str()).filter(|column| Some(*column) != meant.map(String::as_str)).collect();
+    let shown = others[..others.len().min(MOST_COLUMNS)].join(", ");
+    let dots = if others.len() > MOST_COLUMNS { ", …" } else { "" };
+    let hint = match close {
+        Some((_, column, kind)) if others.is_empty() => format!("did you mean `{}` ({kind})?", quoted(column)),
+        Some((_, column, kind)) => format!("did you mean `{}` ({kind})? others: {shown}{dots}", quoted(column)),
+        None => format!("the columns are {shown}{dots}"),
+    };
+    let failure = Failure::usage(format!("no column `{name}` in {}", files.join(", ")));
+    marked(failure, span.or_else(|| find_word(sql, name)), sql, &hint)
+}
+
+/// Most columns that a message lists.
+const MOST_COLUMNS: usize = 12;
+
+fn columns(schema: &SchemaRef) -> impl Iterator<Item = (String, String)> {
+    schema.fields().iter().map(|field| (field.name().clone(), field.data_type().to_string()))
+}
+
+/// The name as SQL must write it: without quotes, names are lower case.
+fn quoted(name: &str) -> String {
+    if is_word(name) && !name.chars().any(char::is_uppercase) { name.into() } else { format!("\"{name}\"") }
+}
+
+fn is_word(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.chars().all(is_part) && text.starts_with(|c: char| !c.is_ascii_digit() && is_part(c))
+}
+
+/// `12, Column: 5`
+fn location(text: &str) -> Option<Location> {
+    let (line, column) = text.split_once(", Column: ")?;
+    Some(Location { line: line.parse().ok()?, column: column.trim().parse().ok()? })
+}
+
+/// Where a word is in the query.
+fn find_word(sql: &str, word: &str) -> Option<Span> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    sql.lines().enumerate().find_map(|(k, line)| {
+        let lower = line.to_ascii_lowercase();
+        let at = lower.match_indices(&word.to_ascii_lowercase()).map(|(at, _)| at).find(|at| {
+            !lower[..*at].ends_with(is_part) && !lower[at + word.len()..].starts_with(is_part)
+        })?;
+        let column = line[..at].chars().count() as u64 + 1;
+        let at = |column| Location { line: k as u64 + 1, column };
+        Some(Span { start: at(column), end: at(column + word.chars().count() as u64) })
+    })
+}
+
+/// The failure with the line of the query, a mark below the place, and the hint behind it.
+fn marked(failure: Failure, span: Option<Span>, sql: &str, hint: &str) -> Failure {
+    let line = span.and_then(|span| Some((span, sql.lines().nth(usize::try_from(span.start.line).ok()?.checked_sub(1)?)?)));
+    let Some((span, line)) = line else {
+        return if hint.is_empty() { failure } else { failure.with(format!("  {hint}")) };
+    };
+    let from = usize::try_from(span.start.column).unwrap_or(1).max(1) - 1;
+    let is_one_line = span.end.line == span.start.line && span.end.column > span.start.column;
+    let width = if is_one_line { (span.end.column - span.start.column) as usize } else { 1 };
+    let hint = if hint.is_empty() { String::new() } else { format!("  {hint}") };
+    failure.with(format!("  {line}\n  {}{}{hint}", " ".repeat(from), "^".repeat(width)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_as_a_whole() {
+        let at = |line, column| Location { line, column };
+        assert_eq!(find_word("SELECT\nab(b) ", "b"), Some(Span { start: at(2, 4), end: at(2, 5) }));
+        assert_eq!(find_word("SELECT\näb, B", "b"), Some(Span { start: at(2, 5), end: at(2, 6) }));
+        assert_eq!(find_word("SELECT b_", "b"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Statistics of columns.
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, StringArray};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::compute::kernels::aggregate::{max, min};
+use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use std::sync::Arc;
+
+use super::histogram::Histogram;
+
+/// Statistics of a column, or of the field of records within it.
+#[derive(Debug)]
+pub struct Column {
+    /// The column and the fields within it.
+    path: Vec<String>,
+    kind: DataType,
+    nulls: u64,
+    /// Lengths of the lists of each depth.
+    lists: Vec<Histogram>,
+    values: u64,
+    /// Of numbers.
+    range: Option<(f64, f64)>,
+    nans: u64,
+    /// Of text: bytes.
+    text: Histogram,
+}
+
+impl Column {
+    /// The column, and in place of a record its fields.
+    pub fn all(field: &Field) -> Vec<Self> {
+        fn below(field: &Field, path: &[String], all: &mut Vec<Column>) {
+            let path: Vec<String> = path.iter().chain([field.name()]).cloned().collect();
+            match innermost(field.data_type()) {
+                DataType::Struct(fields) => fields.iter().for_each(|field| below(field, &path, all)),
+                _ => all.push(Column::new(path, field.data_type().clone())),
+            }
+        }
+        let mut all = Vec::new();
+        below(field, &[], &mut all);
+        all
+    }
+
+    fn new(path: Vec<String>, kind: DataType) -> Self {
+        let text = Histogram::default();
+        Self { path, kind, nulls: 0, lists: Vec::new(), values: 0, range: None, nans: 0, text }
+    }
+
+    /// The column of the table.
+    pub fn field(&self) -> &str {
+        &self.path[0]
+    }
+
+    /// Counts the rows of a batch.
+    pub fn add(&mut self, array: &ArrayRef) {
+        let within: Vec<String> = self.path[1..].to_vec();
+        self.add_within(array, 0, &within);
+    }
+
+    fn add_within(&mut self, array: &ArrayRef, depth: usize, fields: &[String]) {
+        match array.data_type() {
+            DataType::Struct(_) => {
+                let Some((first, others)) = fields.split_first() else { return };
+                if let Some(column) = array.as_struct().column_by_name(first) {
+                    self.add_within(&column.clone(), depth, others);
+                }
+            }
+            DataType::List(_) => {
+                let lists = array.as_list::<i32>();
+                self.lengths(array, depth, |row| lists.value_length(row) as usize);
+                let offsets = lists.value_offsets();
+                let (first, last) = (offsets[0] as usize, offsets[offsets.len() - 1] as usize);
+                self.add_within(&lists.values().slice(first, last - first), depth + 1, fields);
+            }
+            DataType::LargeList(_) => {
+                let lists = array.as_list::<i64>();
+                self.lengths(array, depth, |row| lists.value_length(row) as usize);
+                let offsets = lists.value_offsets();
+                let (first, last) = (offsets[0] as usize, offsets[offsets.len() - 1] as usize);
+                self.add_within(&lists.values().slice(first, last - first), depth + 1, fields);
+            }
+            DataType::FixedSizeList(_, width) => {
+                let width = *width as usize;
+                self.lengths(array, depth, |_| width);
+                self.add_within(array.as_fixed_size_list().values(), depth + 1, fields);
+            }
+            _ => self.leaves(array),
+        }
+    }
+
+    fn lengths(&mut self, array: &ArrayRef, depth: usize, length: impl Fn(usize) -> usize) {
+        self.nulls += array.null_count() as u64;
+        if self.lists.len() <= depth {
+            self.lists.resize(depth + 1, Histogram::default());
+        }
+        (0..array.len()).filter(|row| array.is_valid(*row)).for_each(|row| self.lists[depth].add(length(row)));
+    }
+
+    fn leaves(&mut self, array: &ArrayRef) {
+        self.nulls += array.logical_null_count() as u64;
+        self.values += array.len() as u64;
+        let kind = array.data_type();
+        if kind.is_numeric() {
+            let Ok(numbers) = cast(array, &DataType::Float64) else { return };
+            let numbers = numbers.as_primitive::<Float64Type>();
+            self.nans += numbers.iter().flatten().filter(|x| x.is_nan()).count() as u64;
+            let numbers: Float64Array = numbers.iter().map(|x| x.filter(|x| !x.is_nan())).collect();
+            if let (Some(least), Some(greatest)) = (min(&numbers), max(&numbers)) {
+                let (before, behind) = self.range.unwrap_or((least, greatest));
+                self.range = Some((before.min(least), behind.max(greatest)));
+            }
+        } else if let Ok(bytes) = cast(array, &DataType::LargeBinary)
+            && matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+        {
+            bytes.as_binary::<i64>().iter().flatten().for_each(|text| self.text.add(text.len()));
+        }
+    }
+
+    fn values(&self) -> String {
+        let nans = if self.nans > 0 { format!(", {} NaN", self.nans) } else { String::new() };
+        match (self.range, self.text.least) {
+            (Some((least, greatest)), _) => format!("{least} to {greatest}{nans}"),
+            (None, Some(least)) => format!("{least} to {} bytes", self.text.most),
+            _ => nans.trim_start_matches(", ").into(),
+        }
+    }
+}
+
+fn innermost(kind: &DataType) -> &DataType {
+    match kind {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => innermost(item.data_type()),
+        kind => kind,
+    }
+}
+
+/// The columns as a table, and a histogram of the lengths of each column of lists.
+pub fn describe(columns: &[Column]) -> String {
+    let column = |name, cell: &dyn Fn(&Column) -> String| {
+        let cells: ArrayRef = Arc::new(StringArray::from_iter_values(columns.iter().map(cell)));
+        (name, cells)
+    };
+    let table = RecordBatch::try_from_iter([
+        column("column", &|column| column.path.join(".")),
+        column("type", &|column| column.kind.to_string()),
+        column("NULL", &|column| column.nulls.to_string()),
+        column("lengths", &|column| column.lists.iter().map(lengths).collect::<Vec<_>>().join("; ")),
+        column("values", &|column| column.values.to_string()),
+        column("range", &Column::values),
+    ]);
+    let table = table.and_then(|table| pretty_format_batches(&[table]).map(|table| table.to_string()));
+    let mut text = table.unwrap_or_else(|error| error.to_string());
+    for column in columns {
+        for (depth, lists) in column.lists.iter().enumerate().filter(|(_, lists)| lists.rows > 0) {
+            let below = if depth == 0 { String::new() } else { format!(" at depth {}", depth + 1) };
+            text += &format!(
+                "\n\n{}: lengths of lists{below}; padded to the longest, {:.1} times the values\n{}",
+                column.path.join("."),
+                lists.padding(),
+                lists.bars().trim_end()
+            );
+        }
+    }
+    text
+}
+
+fn lengths(lists: &Histogram) -> String {
+    format!("{} to {}, mean {:.1}", lists.least.unwrap_or(0), lists.most, lists.mean())
+}

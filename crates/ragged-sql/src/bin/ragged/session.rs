@@ -1,0 +1,56 @@
+//! The session of a query: functions, memory, threads.
+
+use std::sync::Arc;
+
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use ragged::{CpuOptions, Device, DeviceOptions};
+use ragged_sql::Functions;
+
+use crate::arguments::Run;
+use crate::exit::{Failure, message};
+use crate::short_names;
+
+/// A session of one query, and its functions.
+pub fn session(run: &Run) -> Result<(SessionContext, Functions), Failure> {
+    let device = device(&run.device, run.memory)?;
+    let mut config = SessionConfig::new().with_information_schema(false);
+    config.options_mut().sql_parser.collect_spans = true;
+    if let Some(threads) = run.threads {
+        config = config.with_target_partitions(threads.get());
+    }
+    let mut runtime = RuntimeEnvBuilder::new();
+    if let Some(memory) = run.memory {
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory)));
+    }
+    let runtime = runtime.build_arc().map_err(|error| Failure::data(message(&error)))?;
+    let state = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features().build();
+    let session = SessionContext::new_with_state(state);
+    let functions = Functions::new(&device);
+    let taken = short_names::taken(&session);
+    for function in functions.all() {
+        session.register_udf(short_names::with_short_names(function, &taken));
+    }
+    Ok((session, functions))
+}
+
+fn device(name: &str, memory: Option<u64>) -> Result<Device, Failure> {
+    let cpu = || match memory {
+        Some(memory) => Device::cpu_with(&CpuOptions::default().max_memory(memory)),
+        None => Device::cpu(),
+    };
+    let options = || {
+        let mut options = DeviceOptions::default();
+        options.max_memory = memory;
+        options
+    };
+    let found = match name {
+        "cpu" => Ok(cpu()),
+        "gpu" => Device::gpu_with(&options()),
+        name => Device::named(name),
+    };
+    found.map_err(|error| Failure::usage(format!("--device {name}: {}", ragged_sql::message(&error))))
+}

@@ -1,0 +1,68 @@
+//! Formats of outputs.
+
+use std::fs::File;
+
+use arrow::ipc::reader::FileReader;
+use ragged::{DType, Device};
+use ragged_data::npy;
+
+use crate::files::Folder;
+use crate::process::ragged;
+
+#[test]
+fn each_format_has_the_rows() {
+    let folder = Folder::new().with_table();
+    let run = |select: &str, to: &str| ragged(folder.path(), &["run", select, "in.parquet", "-o", to]);
+    run("id, tokens", "out.arrow").ok();
+    let reader = FileReader::try_new(File::open(folder.path().join("out.arrow")).expect("opens"), None).expect("a file");
+    assert_eq!(reader.map(|batch| batch.expect("reads").num_rows()).sum::<usize>(), 6);
+
+    run("id, tokens", "out.jsonl").ok();
+    let lines = std::fs::read_to_string(folder.path().join("out.jsonl")).expect("reads");
+    assert_eq!(lines.lines().nth(2), Some(r#"{"id":2,"tokens":[1,2]}"#));
+
+    run("ragged_to_tensor(tokens, -1, '[4]') AS x", "out.npy").ok();
+    let x = npy::read(folder.path().join("out.npy"), &Device::cpu()).expect("reads");
+    assert_eq!((x.dtype(), x.shape()), (DType::I32, vec![Some(6), Some(4)]));
+    assert!(x.to_string().contains("[[-1, -1, -1, -1], [0, -1, -1, -1]"), "{x}");
+
+    let ran = run("tokens", "ragged.npy");
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("lists of different lengths have no dense array"), "{}", ran.errors);
+    assert_eq!(folder.names(), ["in.parquet", "logs", "out.arrow", "out.jsonl", "out.npy"]);
+}
+
+/// What one command writes, another reads.
+#[test]
+fn outputs_are_inputs() {
+    let folder = Folder::new().with_table();
+    for to in ["copy.parquet", "copy.arrow", "copy.jsonl"] {
+        ragged(folder.path(), &["run", "id, tokens, words", "in.parquet", "-o", to]).ok();
+        let ran = ragged(folder.path(), &["run", "id, ragged_sum(tokens) AS s", to, "--format", "jsonl"]).ok();
+        let text = ran.text();
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines.last(), Some(&r#"{"id":5,"s":6}"#), "{to}");
+        assert_eq!(lines.len(), 6);
+    }
+}
+
+#[test]
+fn tables_are_cut() {
+    let folder = Folder::new().with_rows(1000);
+    let ran = ragged(folder.path(), &["run", "id, x", "large.parquet", "--format", "table"]).ok().text();
+    assert!(ran.contains("| 5  | [") && ran.ends_with("the first 100 rows; -o FILE writes all\n"), "{ran}");
+    assert_eq!(ran.lines().count(), 105);
+}
+
+#[test]
+fn files_are_replaced_when_the_new_one_is_whole() {
+    let folder = Folder::new().with_table();
+    std::fs::write(folder.path().join("out.jsonl"), "old").expect("writes");
+    let failed = ragged(folder.path(), &["run", "1 / (id - 5)", "in.parquet", "-o", "out.jsonl"]);
+    assert_eq!(failed.code, Some(1), "{}", failed.errors);
+    assert_eq!(std::fs::read(folder.path().join("out.jsonl")).expect("reads"), b"old");
+    ragged(folder.path(), &["run", "id", "in.parquet", "-o", "out.jsonl"]).ok();
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.jsonl")).expect("reads").lines().count(), 6);
+    assert_eq!(folder.names(), ["in.parquet", "logs", "out.jsonl"]);
+}
