@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{
-    ArrayRef, AsArray, BooleanArray, GenericListArray, OffsetSizeTrait, UInt64Array, new_empty_array,
-};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, GenericListArray, OffsetSizeTrait, UInt64Array, new_empty_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{concat, filter, take};
 use arrow::datatypes::DataType;
@@ -31,13 +29,19 @@ pub(crate) struct Engine {
 /// A program for columns of certain types.
 #[derive(Debug)]
 pub(crate) struct Compiled {
+    expression: Expression,
     program: Program,
     pub(crate) output: DataType,
 }
 
 impl Engine {
     pub(crate) fn new(device: &Device) -> Self {
-        Self { device: device.clone(), tables: Tables::new(device), compiled: Mutex::default(), values: AtomicU64::new(0) }
+        Self {
+            device: device.clone(),
+            tables: Tables::new(device),
+            compiled: Mutex::default(),
+            values: AtomicU64::new(0),
+        }
     }
 
     /// How many values the programs have been given.
@@ -66,7 +70,7 @@ impl Engine {
         let evaluate = |columns: &[Tensor]| expression.evaluate(&Inputs { columns, tables: &self.tables });
         let program = Program::trace(&specs, evaluate)?;
         let output = first(program.run(&columns[..])?)?.to_arrow()?.data_type().clone();
-        Ok(Compiled { program, output })
+        Ok(Compiled { expression: expression.clone(), program, output })
     }
 
     /// The result for a batch of rows. A row with a NULL gives NULL, and is not computed.
@@ -106,7 +110,12 @@ impl Engine {
     fn run_at_once(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> ragged::Result<ArrayRef> {
         let tensor = |column: &ArrayRef| Tensor::from_arrow_with(&**column, Nulls::Error, &self.device);
         let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
-        let output = first(compiled.program.run(&tensors[..])?)?;
+        let output = if self.device.is_cpu() {
+            first(compiled.program.run(&tensors[..])?)?
+        } else {
+            // Recorded, not run: the read below submits all of it at once. The plan is found by what is recorded.
+            compiled.expression.evaluate(&Inputs { columns: &tensors, tables: &self.tables })?
+        };
         let values: usize = columns.iter().map(innermost).sum();
         self.values.fetch_add(values as u64, Ordering::Relaxed);
         let array = output.to_arrow_as(&compiled.output)?;

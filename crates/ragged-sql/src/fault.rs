@@ -28,7 +28,8 @@ pub fn message(error: &Error) -> String {
     let text = error.to_string();
     let place = error.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
     let end = place.and_then(|place| text.find(&place)).unwrap_or(text.len());
-    text[..end].trim_end_matches([',', ' ']).into()
+    let text = text[..end].trim_end_matches([',', ' ']);
+    text.strip_prefix(UNNAMED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(text).into()
 }
 
 /// A fault of the engine while a query runs.

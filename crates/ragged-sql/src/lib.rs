@@ -4,6 +4,7 @@ mod engine;
 mod expression;
 mod fault;
 mod functions;
+mod named;
 mod tables;
 mod udf;
 
@@ -18,6 +19,7 @@ use engine::Engine;
 use udf::{OfOperation, ProgramFunction};
 
 pub use fault::message;
+pub use named::{complete_arguments, complete_arguments_of};
 
 /// Gives a session the functions `ragged_*`, which compute on the device.
 ///

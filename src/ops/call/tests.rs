@@ -168,7 +168,8 @@ fn options_are_those_that_arguments_list() -> Result<()> {
         _ => Value::from(1),
     };
     let mut count = 0;
-    for operation in operations().filter(|operation| operation.owners.contains(Owner::Tensor) && operation.is_callable())
+    for operation in
+        operations().filter(|operation| operation.owners.contains(Owner::Tensor) && operation.is_callable())
     {
         for (k, argument) in operation.arguments.iter().enumerate() {
             for name in argument.option_names() {

@@ -1,7 +1,7 @@
 //! Expressions recorded as operations of the engine.
 
-use ragged::operation::{Value, named};
-use ragged::{Result, Tensor};
+use ragged::operation::{Operation, Value, named};
+use ragged::{DType, Result, Tensor};
 
 use super::{Argument, Expression, Literal, parse};
 use crate::fault;
@@ -48,6 +48,14 @@ fn call(function: &'static Function, arguments: &[Argument], inputs: &Inputs<'_>
             }
         }
     }
+    for (parameter, k) in function.parameters.iter().zip(0..values.len()) {
+        if let (Accepts::PerRow, Value::Integer(n)) = (parameter.accepts, &values[k]) {
+            values[k] = Value::Tensor(for_each_row(*n, &values)?);
+        }
+    }
+    if is_of_elements(function.operation) {
+        align_rows(&mut values)?;
+    }
     let rank = values.iter().find_map(rank_of).unwrap_or(0);
     for (parameter, value) in function.parameters.iter().zip(&mut values) {
         below_the_rows(parameter, value, rank).map_err(|why| fault::argument(format!("{}: {why}", function.name)))?;
@@ -59,6 +67,34 @@ fn call(function: &'static Function, arguments: &[Argument], inputs: &Inputs<'_>
             None => results.pop().expect("an operation has a result"),
         })
     })
+}
+
+/// The number once for each row of the columns.
+fn for_each_row(number: i64, values: &[Value]) -> Result<Tensor> {
+    let column = values.iter().find_map(|value| if let Value::Tensor(x) = value { Some(x) } else { None });
+    let column = column.ok_or_else(|| fault::argument("a column is required"))?;
+    let lengths = if column.rank() > 1 { column.row_lengths(1)? } else { column.zeros_like()?.cast(DType::I64)? };
+    lengths.multiply(0)?.add(number)
+}
+
+/// Whether an operation broadcasts its operands.
+fn is_of_elements(operation: &Operation) -> bool {
+    operation.family.starts_with("Element-wise") || operation.name == "select"
+}
+
+/// Adds dimensions to operands of fewer of them, below the rows, so that broadcasting is that of each row by itself: a
+/// number of each row is one for all values of its list.
+fn align_rows(values: &mut [Value]) -> Result<()> {
+    let most = values.iter().filter_map(rank_of).max().unwrap_or(0);
+    for value in values {
+        let lacking = rank_of(value).map_or(0, |rank| most - rank);
+        if let Value::Tensor(operand) = value {
+            for _ in 0..lacking {
+                *operand = operand.expand_dims(1)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn rank_of(value: &Value) -> Option<usize> {
@@ -90,6 +126,7 @@ fn value(parameter: &Parameter, argument: &Argument, inputs: &Inputs<'_>) -> Res
 fn below_the_rows(parameter: &Parameter, value: &mut Value, rank: usize) -> std::result::Result<(), String> {
     let all = || Value::List((1..rank).map(|axis| Value::Integer(axis as i64)).collect());
     match (parameter.accepts, &mut *value) {
+        (Accepts::Axis, Value::With(axis, _)) if matches!(**axis, Value::Default) => **axis = Value::Integer(-1),
         (Accepts::Axis | Accepts::Axes, Value::With(axis, _)) => return below_the_rows(parameter, axis, rank),
         (Accepts::Axis, Value::Default) if parameter.is_innermost => *value = Value::Integer(-1),
         (Accepts::Axes, Value::Default) => *value = all(),

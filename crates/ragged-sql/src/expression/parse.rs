@@ -3,7 +3,7 @@
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
 use super::bind::{Given, bind};
@@ -18,7 +18,7 @@ impl Expression {
     /// # Errors
     /// A call of another function; arguments that its function does not have.
     pub(crate) fn parse(text: &str) -> Option<Result<Self, String>> {
-        let parsed = Parser::new(&PostgreSqlDialect {}).try_with_sql(text).and_then(|mut parser| {
+        let parsed = Parser::new(&GenericDialect {}).try_with_sql(text).and_then(|mut parser| {
             let expression = parser.parse_expr()?;
             parser.expect_token(&datafusion::sql::sqlparser::tokenizer::Token::EOF).map(|_| expression)
         });
@@ -113,8 +113,7 @@ fn literal(expression: &Expr) -> Result<Literal, String> {
 /// # Errors
 /// Another text.
 pub(super) fn list(text: &str) -> Result<Literal, String> {
-    let parsed =
-        Parser::new(&PostgreSqlDialect {}).try_with_sql(&format!("ARRAY{text}")).and_then(|mut p| p.parse_expr());
+    let parsed = Parser::new(&GenericDialect {}).try_with_sql(&format!("ARRAY{text}")).and_then(|mut p| p.parse_expr());
     match parsed.map_err(|_| ()).and_then(|list| literal(&list).map_err(|_| ())) {
         Ok(list @ Literal::List(_)) => Ok(list),
         _ => Err(format!("{text:?} is given; required: a list such as '[1, 2]'")),

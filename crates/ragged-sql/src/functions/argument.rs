@@ -24,6 +24,8 @@ pub(crate) enum Accepts {
     Columns,
     /// A column or a literal.
     Operand,
+    /// An integer for each row: a column, or a literal for all.
+    PerRow,
     /// An integer: a dimension below that of the rows.
     Axis,
     /// The same, or a list. All of them by default.
@@ -70,7 +72,8 @@ fn of_argument(argument: &Argument) -> Parameter {
     let accepts = match argument.kind {
         ArgumentKind::Tensor => Accepts::Column,
         ArgumentKind::Tensors => Accepts::Columns,
-        ArgumentKind::Operand | ArgumentKind::IntegerVector => Accepts::Operand,
+        ArgumentKind::Operand => Accepts::Operand,
+        ArgumentKind::IntegerVector => Accepts::PerRow,
         ArgumentKind::Axis | ArgumentKind::ScanAxis | ArgumentKind::SortAxis => Accepts::Axis,
         ArgumentKind::Axes | ArgumentKind::ReduceAxes => Accepts::Axes,
         ArgumentKind::DType => Accepts::Type,

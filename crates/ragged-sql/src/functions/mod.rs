@@ -58,15 +58,21 @@ pub(crate) fn is_offered(operation: &Operation) -> bool {
         && operation.is_callable()
         && of_rows
         && names::not_offered(operation.name).is_none()
-        && !operation.arguments.iter().any(|argument| {
-            matches!(argument.kind, ArgumentKind::Slice | ArgumentKind::Shape | ArgumentKind::RowPartition)
-        })
+        && !has_no_literal(operation)
+}
+
+/// Whether an argument is neither a column nor a literal of SQL.
+fn has_no_literal(operation: &Operation) -> bool {
+    let is_other =
+        |kind: ArgumentKind| matches!(kind, ArgumentKind::Slice | ArgumentKind::Shape | ArgumentKind::RowPartition);
+    operation.arguments.iter().any(|argument| is_other(argument.kind))
 }
 
 fn of_operation(operation: &'static Operation) -> impl Iterator<Item = Function> {
     names::names(operation.name).into_iter().map(move |named| {
         let parameters = argument::parameters(operation);
-        let documentation = Documentation::builder(SECTION, summary(operation), usage(&named.name, &parameters)).build();
+        let documentation =
+            Documentation::builder(SECTION, summary(operation), usage(&named.name, &parameters)).build();
         Function {
             name: named.name.leak(),
             aliases: named.aliases,
@@ -117,7 +123,7 @@ mod tests {
             operation.owners.contains(Owner::Row) && operation.owners.contains(Owner::Tensor) && operation.is_callable()
         };
         for operation in operations().filter(|operation| of_rows(operation)) {
-            let has_reason = names::not_offered(operation.name).is_some();
+            let has_reason = names::not_offered(operation.name).is_some() || has_no_literal(operation);
             assert!(is_offered(operation) != has_reason, "{} is not offered, without a reason", operation.name);
         }
     }

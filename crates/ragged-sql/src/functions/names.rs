@@ -21,6 +21,7 @@ pub(super) const NOT_OFFERED: &[(&str, &str)] = &[
     ("stop_gradient", "queries have no gradients"),
     ("tile", "it repeats all rows"),
     ("transpose", "it exchanges rows of the table"),
+    ("transpose_rows", "it exchanges rows of the table"),
     ("unzip", "it has a list of results"),
     ("where_indices", "it has as many rows as values that are true"),
 ];
@@ -47,6 +48,9 @@ const SEVERAL: &[(&str, &[(&str, Option<usize>)])] = &[
 const ALIASES: &[(&str, &str)] = &[
     ("row_lengths", "length"),
     ("to_hash_bucket_fast", "hash_bucket"),
+    // No other names: they are those of `to_hash_bucket_fast` and of `reduce_join`.
+    ("to_hash_bucket", "to_hash_bucket"),
+    ("string_join", "string_join"),
     ("scaled_dot_product_attention", "attention"),
     ("string_length", "byte_length"),
     ("string_length_chars", "char_length"),
@@ -73,6 +77,7 @@ pub(super) fn names(operation: &str) -> Vec<Named> {
     }
     let short = ALIASES.iter().find(|(name, _)| *name == operation).map(|(_, alias)| *alias);
     let alias = short.or_else(|| FAMILIES.iter().find_map(|family| operation.strip_prefix(family)));
+    let alias = alias.filter(|alias| *alias != operation);
     let aliases = alias.map(prefixed).into_iter().collect();
     vec![Named { name: prefixed(operation), aliases, result: Some(0) }]
 }

@@ -13,6 +13,8 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::Field;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::file::properties::WriterProperties;
 use ragged::{Device, RaggedTensor};
 use ragged_data::safetensors;
 
@@ -96,7 +98,8 @@ impl Folder {
 
     fn write(&self, name: &str, rows: &RecordBatch) {
         let file = File::create(self.0.join(name)).expect("a file");
-        let mut writer = ArrowWriter::try_new(file, rows.schema(), None).expect("a writer");
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+        let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).expect("a writer");
         writer.write(rows).expect("writes");
         writer.close().expect("writes");
     }

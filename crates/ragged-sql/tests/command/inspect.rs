@@ -9,8 +9,8 @@ fn columns_and_lengths_of_rows() {
     let ran = ragged(folder.path(), &["inspect", "in.parquet"]).ok().text();
     assert!(ran.starts_with("in.parquet: 6 rows, "), "{ran}");
     for part in [
-        "| tokens | List(Int32)     | 0    | 0 to 3, mean 1.2 | 7      | 0 to 6       |",
-        "| words  | List(Utf8)      | 0    | 0 to 3, mean 1.2 | 7      | 2 to 3 bytes |",
+        "| tokens | List(Int32) | 0    | 0 to 3, mean 1.2 | 7      | 0 to 6       |",
+        "| words  | List(Utf8)  | 0    | 0 to 3, mean 1.2 | 7      | 2 to 3 bytes |",
         "tokens: lengths of lists; padded to the longest, 2.6 times the values",
         "                0            2  ########################################",
         "              2-3            2  ########################################",

@@ -14,14 +14,15 @@ fn each_format_has_the_rows() {
     let folder = Folder::new().with_table();
     let run = |select: &str, to: &str| ragged(folder.path(), &["run", select, "in.parquet", "-o", to]);
     run("id, tokens", "out.arrow").ok();
-    let reader = FileReader::try_new(File::open(folder.path().join("out.arrow")).expect("opens"), None).expect("a file");
+    let reader =
+        FileReader::try_new(File::open(folder.path().join("out.arrow")).expect("opens"), None).expect("a file");
     assert_eq!(reader.map(|batch| batch.expect("reads").num_rows()).sum::<usize>(), 6);
 
     run("id, tokens", "out.jsonl").ok();
     let lines = std::fs::read_to_string(folder.path().join("out.jsonl")).expect("reads");
     assert_eq!(lines.lines().nth(2), Some(r#"{"id":2,"tokens":[1,2]}"#));
 
-    run("ragged_to_tensor(tokens, -1, '[4]') AS x", "out.npy").ok();
+    run("ragged_slice_rows(ragged_pad_rows(tokens, 4, -1), 0, 4) AS x", "out.npy").ok();
     let x = npy::read(folder.path().join("out.npy"), &Device::cpu()).expect("reads");
     assert_eq!((x.dtype(), x.shape()), (DType::I32, vec![Some(6), Some(4)]));
     assert!(x.to_string().contains("[[-1, -1, -1, -1], [0, -1, -1, -1]"), "{x}");

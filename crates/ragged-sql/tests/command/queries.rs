@@ -50,7 +50,8 @@ fn vectors_of_words_of_several_files() {
 #[test]
 fn the_best_of_lines_of_json() {
     let folder = Folder::new().with_events();
-    let query = ["run", "user, ragged_top_k(scores, 2) AS best", "--where", "ragged_length(scores) >= 2", "events.jsonl"];
+    let query =
+        ["run", "user, ragged_top_k(scores, 2) AS best", "--where", "ragged_length(scores) >= 2", "events.jsonl"];
     for device in devices() {
         let rest = ["-o", "best.parquet", "--device", device, "--memory", "2GB"];
         ragged(folder.path(), &[&query[..], &rest[..]].concat()).ok();
@@ -59,7 +60,11 @@ fn the_best_of_lines_of_json() {
         let best = rows.column(1);
         let best = arrow::compute::cast(best, &list_of_doubles()).expect("lists");
         let best = best.as_list::<i32>();
-        assert_eq!(best.values().as_primitive::<Float64Type>(), &Float64Array::from(vec![1.5, 1.0, 9.0, 2.0]), "{device}");
+        assert_eq!(
+            best.values().as_primitive::<Float64Type>(),
+            &Float64Array::from(vec![1.5, 1.0, 9.0, 2.0]),
+            "{device}"
+        );
     }
 }
 
@@ -96,7 +101,10 @@ fn a_join_of_tables_to_a_pipe() {
 #[test]
 fn plans_are_explained() {
     let folder = Folder::new().with_table();
-    let ran = ragged(folder.path(), &["run", "ragged_sum(ragged_square(tokens)), ragged_ngrams(words, 2)", "in.parquet", "--explain"]);
+    let ran = ragged(
+        folder.path(),
+        &["run", "ragged_sum(ragged_square(tokens)), ragged_ngrams(words, 2)", "in.parquet", "--explain"],
+    );
     let plan = ran.ok().text();
     assert!(plan.contains("ragged_program(Utf8(\"ragged_reduce_sum(ragged_square($1)"), "{plan}");
     assert!(plan.contains("DataSourceExec"), "{plan}");

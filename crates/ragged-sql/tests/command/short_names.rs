@@ -12,21 +12,22 @@ use crate::process::ragged;
 #[test]
 fn free_names_need_no_prefix() {
     let folder = Folder::new().with_table();
-    let query = "softmax(tokens) AS p, reduce_sum(tokens) AS s, ngrams(words, 2) AS n";
+    let query = "relu(tokens) AS p, reduce_sum(tokens) AS s, ngrams(words, 2) AS n";
     let ran = ragged(folder.path(), &["run", query, "in.parquet", "--format", "jsonl"]).ok().text();
     assert!(ran.contains(r#""s":12"#), "{ran}");
 }
 
 /// Names that DataFusion has taken: a change of this list changes what queries of the command line mean.
-const TAKEN: &str = "";
+const TAKEN: &str = "abs acos acosh asin asinh atan atan2 atanh ceil char_length concat contains cos cosh exp floor length log lower \
+                     max mean median min pow repeat reverse round sin sinh sqrt substr sum tan tanh upper";
 
 #[test]
 fn names_of_datafusion_are_its_own() {
     let session = SessionContext::new();
     let state = session.state();
-    let all: BTreeSet<&str> = [state.scalar_functions().keys(), ]
-        .into_iter()
-        .flatten()
+    let all: BTreeSet<&str> = state
+        .scalar_functions()
+        .keys()
         .chain(state.aggregate_functions().keys())
         .chain(state.window_functions().keys())
         .map(String::as_str)

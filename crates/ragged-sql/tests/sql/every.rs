@@ -49,6 +49,7 @@ fn functions_compute_each_row_by_itself_on_every_device() {
 #[test]
 fn no_function_is_left_out() {
     let calls = calls();
+    let mut missing = Vec::new();
     for function in Functions::new(&ragged::Device::cpu()).all() {
         let names: Vec<String> = std::iter::once(function.name())
             .chain(function.aliases().iter().map(String::as_str))
@@ -57,6 +58,9 @@ fn no_function_is_left_out() {
         let is_called = calls
             .iter()
             .any(|call| names.iter().any(|name| call.starts_with(name) || call.contains(&format!("({name}"))));
-        assert!(is_called || function.name() == "ragged_program", "{} has no call in these tests", function.name());
+        if !is_called && function.name() != "ragged_program" {
+            missing.push(function.name().to_owned());
+        }
     }
+    assert!(missing.is_empty(), "no calls in these tests: {missing:?}");
 }

@@ -38,7 +38,7 @@ fn nested_calls_are_one_program_with_one_submission_and_upload_a_batch() {
 fn deep_calls_are_several_programs() {
     let session = Session::new(&ragged::Device::cpu());
     session.table("t", &table(), 100);
-    let call = format!("{}n{}", "ragged_negative(".repeat(61), ")".repeat(61));
+    let call = format!("{}n{}", "ragged_negative(".repeat(41), ")".repeat(41));
     let got = session.column(&format!("SELECT {call} FROM t"));
     assert_eq!(got.to_data(), session.column("SELECT ragged_negative(n) FROM t").to_data());
 }

@@ -69,7 +69,11 @@ impl Session {
     /// The rows of a query, in one batch.
     pub fn query(&self, sql: &str) -> Result<RecordBatch> {
         self.runtime.block_on(async {
-            let frame = self.context.sql(sql).await?;
+            let state = self.context.state();
+            let mut statement = state.sql_to_statement(sql, &state.config().options().sql_parser.dialect)?;
+            ragged_sql::complete_arguments(&mut statement);
+            let plan = state.statement_to_plan(statement).await?;
+            let frame = self.context.execute_logical_plan(plan).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let batches = frame.collect().await?;
             Ok(concat_batches(&schema, &batches)?)

@@ -108,7 +108,14 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("ragged-beside-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("x");
-        let names = || std::fs::read_dir(&folder).expect("reads").filter(|entry| entry.as_ref().is_ok_and(|entry| !entry.file_name().to_string_lossy().ends_with(".part"))).count();
+        let names = || {
+            std::fs::read_dir(&folder)
+                .expect("reads")
+                .filter(|entry| {
+                    entry.as_ref().is_ok_and(|entry| !entry.file_name().to_string_lossy().ends_with(".part"))
+                })
+                .count()
+        };
         std::fs::write(&path, "old").expect("writes");
         let dropped = Beside::new(&path).expect("opens");
         dropped.file().expect("a handle").write_all(b"new").expect("writes");

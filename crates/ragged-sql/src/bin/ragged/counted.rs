@@ -13,8 +13,8 @@ use futures::stream::{self, BoxStream};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
 /// How many bytes a query has read.
@@ -93,7 +93,11 @@ impl ObjectStore for Counted {
         self.files.put_opts(location, payload, options).await
     }
 
-    async fn put_multipart_opts(&self, location: &Path, options: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
         self.files.put_multipart_opts(location, options).await
     }
 
@@ -115,7 +119,12 @@ impl ObjectStore for Counted {
 }
 
 /// A range of a file, a part after the other, each counted when it has been read. The file is at the start of the range.
-fn chunks(file: std::fs::File, path: std::path::PathBuf, range: Range<u64>, count: Arc<Count>) -> BoxStream<'static, Result<Bytes>> {
+fn chunks(
+    file: std::fs::File,
+    path: std::path::PathBuf,
+    range: Range<u64>,
+    count: Arc<Count>,
+) -> BoxStream<'static, Result<Bytes>> {
     let next = move |(file, left): (Option<std::fs::File>, u64)| {
         let (path, count) = (path.clone(), count.clone());
         async move {

@@ -3,16 +3,20 @@
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Location, SchemaError, Span};
 
+use ragged_sql::Functions;
+
 use crate::exit::{Failure, message};
 use crate::inputs::Table;
 
 /// The failure of a query that cannot be planned.
-pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table]) -> Failure {
+pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: &Functions) -> Failure {
     let root = error.find_root();
     let span = error.diagnostic().and_then(|diagnostic| diagnostic.span);
     match root {
         DataFusionError::SchemaError(fault, _) => match &**fault {
-            SchemaError::FieldNotFound { field, .. } => missing_column(&field.name, field.spans.first().or(span), sql, tables),
+            SchemaError::FieldNotFound { field, .. } => {
+                missing_column(&field.name, field.spans.first().or(span), sql, tables)
+            }
             fault => Failure::usage(fault),
         },
         // Faults of files that the schema is read from.
@@ -30,33 +34,49 @@ pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table]) -> Failure 
         root => {
             let text = message(root);
             let (what, hint) = text.split_once('\n').unwrap_or((&text, ""));
-            let hint = match hint.strip_prefix("Did you mean '").and_then(|rest| rest.strip_suffix("'?")) {
-                Some(name) => format!("did you mean `{name}`? `ragged functions` lists all"),
-                None => hint.to_owned(),
+            let unknown = what.strip_prefix("Invalid function '").and_then(|rest| rest.split_once('\''));
+            let (what, hint) = match unknown {
+                Some((name, _)) => (format!("no function `{name}`"), similar_function(name, functions)),
+                None => (what.to_owned(), hint.to_owned()),
             };
-            let what = what.replace("Invalid function ", "no function ");
-            let name = what.split([':', '\'']).map(str::trim).find(|word| is_word(word) && find_word(sql, word).is_some());
-            let span = span.or_else(|| name.and_then(|name| find_word(sql, name)));
-            marked(Failure::usage(what.replace('\'', "`")), span, sql, &hint)
+            let span = span.or_else(|| what.split_once(": ").and_then(|(name, _)| find_call(sql, name, functions)));
+            marked(Failure::usage(what), span, sql, &hint)
         }
     }
+}
+
+/// The function of the closest name.
+fn similar_function(name: &str, functions: &Functions) -> String {
+    let names = functions
+        .all()
+        .iter()
+        .flat_map(|function| std::iter::once(function.name()).chain(function.aliases().iter().map(String::as_str)));
+    let meant = closest(&name.to_lowercase(), names.flat_map(|full| [full, full.trim_start_matches("ragged_")]));
+    match meant {
+        Some(meant) => format!("did you mean `{meant}`? `ragged functions` lists all"),
+        None => "`ragged functions` lists all".into(),
+    }
+}
+
+/// The most similar of the names, unless none is similar.
+fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let similarity = |known: &str| strsim::normalized_damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase());
+    let rated = names.map(|known| (similarity(known), known)).filter(|(similarity, _)| *similarity >= 0.5);
+    rated.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
 fn missing_column(name: &str, span: Option<Span>, sql: &str, tables: &[Table]) -> Failure {
     let files: Vec<String> = tables.iter().map(Table::description).collect();
     let known: Vec<(String, String)> = tables.iter().flat_map(|table| columns(&table.schema)).collect();
-    let close = known
-        .iter()
-        .map(|(column, kind)| (strsim::normalized_damerau_levenshtein(&column.to_lowercase(), &name.to_lowercase()), column, kind))
-        .filter(|(similarity, ..)| *similarity >= 0.5)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let meant = close.map(|(_, column, _)| column);
-    let others: Vec<&str> = known.iter().map(|(column, _)| column.as_str()).filter(|column| Some(*column) != meant.map(String::as_str)).collect();
+    let meant = closest(name, known.iter().map(|(column, _)| column.as_str()));
+    let close = known.iter().find(|(column, _)| Some(column.as_str()) == meant);
+    let others: Vec<&str> =
+        known.iter().map(|(column, _)| column.as_str()).filter(|column| Some(*column) != meant).collect();
     let shown = others[..others.len().min(MOST_COLUMNS)].join(", ");
     let dots = if others.len() > MOST_COLUMNS { ", …" } else { "" };
     let hint = match close {
-        Some((_, column, kind)) if others.is_empty() => format!("did you mean `{}` ({kind})?", quoted(column)),
-        Some((_, column, kind)) => format!("did you mean `{}` ({kind})? others: {shown}{dots}", quoted(column)),
+        Some((column, kind)) if others.is_empty() => format!("did you mean `{}` ({kind})?", quoted(column)),
+        Some((column, kind)) => format!("did you mean `{}` ({kind})? others: {shown}{dots}", quoted(column)),
         None => format!("the columns are {shown}{dots}"),
     };
     let failure = Failure::usage(format!("no column `{name}` in {}", files.join(", ")));
@@ -86,14 +106,22 @@ fn location(text: &str) -> Option<Location> {
     Some(Location { line: line.parse().ok()?, column: column.trim().parse().ok()? })
 }
 
+/// Where a function is called, under any of its names.
+fn find_call(sql: &str, name: &str, functions: &Functions) -> Option<Span> {
+    let function = functions.all().iter().find(|function| function.name() == name)?;
+    let names = std::iter::once(name).chain(function.aliases().iter().map(String::as_str));
+    names.flat_map(|name| [name, name.trim_start_matches("ragged_")]).find_map(|name| find_word(sql, name))
+}
+
 /// Where a word is in the query.
 fn find_word(sql: &str, word: &str) -> Option<Span> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     sql.lines().enumerate().find_map(|(k, line)| {
         let lower = line.to_ascii_lowercase();
-        let at = lower.match_indices(&word.to_ascii_lowercase()).map(|(at, _)| at).find(|at| {
-            !lower[..*at].ends_with(is_part) && !lower[at + word.len()..].starts_with(is_part)
-        })?;
+        let at = lower
+            .match_indices(&word.to_ascii_lowercase())
+            .map(|(at, _)| at)
+            .find(|at| !lower[..*at].ends_with(is_part) && !lower[at + word.len()..].starts_with(is_part))?;
         let column = line[..at].chars().count() as u64 + 1;
         let at = |column| Location { line: k as u64 + 1, column };
         Some(Span { start: at(column), end: at(column + word.chars().count() as u64) })
@@ -102,7 +130,8 @@ fn find_word(sql: &str, word: &str) -> Option<Span> {
 
 /// The failure with the line of the query, a mark below the place, and the hint behind it.
 fn marked(failure: Failure, span: Option<Span>, sql: &str, hint: &str) -> Failure {
-    let line = span.and_then(|span| Some((span, sql.lines().nth(usize::try_from(span.start.line).ok()?.checked_sub(1)?)?)));
+    let line =
+        span.and_then(|span| Some((span, sql.lines().nth(usize::try_from(span.start.line).ok()?.checked_sub(1)?)?)));
     let Some((span, line)) = line else {
         return if hint.is_empty() { failure } else { failure.with(format!("  {hint}")) };
     };

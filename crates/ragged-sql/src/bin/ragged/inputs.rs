@@ -74,12 +74,19 @@ pub async fn register(session: &SessionContext, name: Option<&str>, paths: &[Str
 pub const INPUT: &str = "input";
 
 /// The rows of files of one kind.
-async fn read(session: &SessionContext, kind: Kind, extension: &str, paths: Vec<String>) -> Result<DataFrame, DataFusionError> {
+async fn read(
+    session: &SessionContext,
+    kind: Kind,
+    extension: &str,
+    paths: Vec<String>,
+) -> Result<DataFrame, DataFusionError> {
     match kind {
         Kind::Parquet => session.read_parquet(paths, ParquetReadOptions::default().file_extension(extension)).await,
         Kind::Csv => session.read_csv(paths, CsvReadOptions::default().file_extension(extension)).await,
         Kind::Lines => session.read_json(paths, JsonReadOptions::default().file_extension(extension)).await,
-        Kind::Arrow => session.read_arrow(paths, ArrowReadOptions { file_extension: extension, ..Default::default() }).await,
+        Kind::Arrow => {
+            session.read_arrow(paths, ArrowReadOptions { file_extension: extension, ..Default::default() }).await
+        }
     }
 }
 
@@ -95,7 +102,10 @@ fn kind(path: &str) -> Result<(Kind, String), Failure> {
         "jsonl" | "ndjson" => Kind::Lines,
         "arrow" | "ipc" | "feather" => Kind::Arrow,
         "" if is_pattern || Path::new(path).is_dir() => {
-            return Err(Failure::usage(format!("{path}: say of which kind, as in '{}'", Path::new(path).join("*.parquet").display())));
+            return Err(Failure::usage(format!(
+                "{path}: say of which kind, as in '{}'",
+                Path::new(path).join("*.parquet").display()
+            )));
         }
         _ => {
             return Err(Failure::usage(format!(

@@ -13,6 +13,7 @@ mod progress;
 mod query;
 mod session;
 mod short_names;
+mod written;
 
 use std::process::ExitCode;
 
@@ -22,21 +23,22 @@ use arguments::{Arguments, Command};
 use exit::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let Arguments { command } = Arguments::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Failure::data(error).report(),
     };
     let done = runtime.block_on(async {
-        let work = async {
-            match &arguments.command {
+        // A task of its own, so that a long computation does not delay the signal.
+        let work = tokio::spawn(async move {
+            match &command {
                 Command::Run(run) => query::run(run).await,
                 Command::Inspect(inspect) => inspect::inspect(inspect).await,
                 Command::Functions(functions) => functions::list(functions),
             }
-        };
+        });
         tokio::select! {
-            done = work => done,
+            done = work => done.unwrap_or_else(|error| Err(Failure::data(error))),
             _ = tokio::signal::ctrl_c() => Err(Failure::interrupted()),
         }
     });

@@ -49,7 +49,9 @@ impl Output {
         rows::check(format, schema)?;
         let file = match is_pipe {
             true => None,
-            false => Some(Beside::new(Path::new(place)).map_err(|error| Failure::usage(format!("-o {place}: {error}")))?),
+            false => {
+                Some(Beside::new(Path::new(place)).map_err(|error| Failure::usage(format!("-o {place}: {error}")))?)
+            }
         };
         Ok(Self { place: place.into(), format, file, schema: schema.clone() })
     }
@@ -86,10 +88,19 @@ async fn stream<W: Write + Send>(
     mut writer: Rows<W>,
     progress: &Progress,
 ) -> Result<std::io::Result<()>, Failure> {
+    // A task of its own computes the next batches while one is written and the progress is shown.
+    let (sender, mut batches) = tokio::sync::mpsc::channel(2);
+    let computing = AbortOnDrop(tokio::spawn(async move {
+        while let Some(batch) = rows.next().await {
+            if sender.send(batch).await.is_err() {
+                break;
+            }
+        }
+    }));
     let mut clock = tokio::time::interval(PERIOD);
     loop {
         tokio::select! {
-            batch = rows.next() => match batch {
+            batch = batches.recv() => match batch {
                 Some(batch) => {
                     if let Err(error) = writer.write(&batch.map_err(|error| Failure::of_rows(&error))?) {
                         return Ok(Err(error));
@@ -103,8 +114,29 @@ async fn stream<W: Write + Send>(
             _ = clock.tick() => progress.show(),
         }
     }
+    drop(batches);
+    computing.ended().await?;
     progress.finish();
     writer.finish()
+}
+
+/// A task that ends with the value.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl AbortOnDrop {
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// A panic of the task.
+    async fn ended(mut self) -> Result<(), Failure> {
+        (&mut self.0).await.map_err(Failure::data)
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 fn of_extension(extension: &str) -> Option<Format> {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use datafusion::common::stats::Precision;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use ragged_sql::Functions;
 
@@ -131,7 +131,9 @@ impl Total {
             (Some(sum), Precision::Exact(rows) | Precision::Inexact(rows)) => Some(sum + rows),
             _ => None,
         };
-        let scan = leaf.downcast_ref::<DataSourceExec>().and_then(|source| source.data_source().downcast_ref::<FileScanConfig>());
+        let scan = leaf
+            .downcast_ref::<DataSourceExec>()
+            .and_then(|source| source.data_source().downcast_ref::<FileScanConfig>());
         for file in scan.into_iter().flat_map(|scan| &scan.file_groups).flat_map(|group| group.files()) {
             self.bytes += match &file.range {
                 Some(range) => u64::try_from(range.end - range.start).unwrap_or(0),
@@ -150,13 +152,15 @@ fn leaves(plan: &Arc<dyn ExecutionPlan>, f: &mut impl FnMut(&dyn ExecutionPlan))
 }
 
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("[{bar:20}] {prefix}  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template("[{bar:20}] {prefix}  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(1000).with_style(style.progress_chars("##-"))
 }
 
 /// A number in a few characters: 412 M.
 fn short(number: f64) -> String {
-    let (scale, unit) = [(1e9, " G"), (1e6, " M"), (1e3, " k")].into_iter().find(|(scale, _)| number >= *scale).unwrap_or((1.0, ""));
+    let (scale, unit) =
+        [(1e9, " G"), (1e6, " M"), (1e3, " k")].into_iter().find(|(scale, _)| number >= *scale).unwrap_or((1.0, ""));
     format!("{:.0}{unit}", number / scale)
 }
 

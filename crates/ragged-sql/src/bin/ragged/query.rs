@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use datafusion::common::DataFusionError;
+use datafusion::config::Dialect;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_plan::{displayable, execute_stream};
 use datafusion::prelude::{DataFrame, SQLOptions, SessionContext};
+
+use ragged_sql::Functions;
 
 use crate::arguments::Run;
 use crate::counted::{Count, Counted};
@@ -14,6 +18,7 @@ use crate::inputs::{self, INPUT, Table};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::session;
+use crate::written;
 
 /// Computes the rows and writes them.
 ///
@@ -24,14 +29,14 @@ pub async fn run(run: &Run) -> Result<(), Failure> {
     let count = Arc::new(Count::default());
     session.register_object_store(ObjectStoreUrl::local_filesystem().as_ref(), Arc::new(Counted::new(&count)));
     let (sql, tables) = query(run, &session).await?;
-    let frame = plan(&session, &sql, &tables).await?;
+    let frame = plan(&session, &sql, &tables, &functions).await?;
     if run.explain {
         return explain(frame).await;
     }
     let schema = Arc::new(frame.schema().as_arrow().clone());
     let output = Output::new(&run.output, run.format, &schema)?;
     let context = Arc::new(frame.task_ctx());
-    let failed = |error: datafusion::common::DataFusionError| fault::of_plan(&error, &sql, &tables);
+    let failed = |error: DataFusionError| fault::of_plan(&error, &sql, &tables, &functions);
     let plan = frame.create_physical_plan().await.map_err(failed)?;
     count.start();
     let progress = Progress::new(&plan, &count, functions, run.json_progress);
@@ -66,12 +71,23 @@ async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table
     Ok((format!("SELECT {select} FROM {INPUT} {condition}"), vec![table]))
 }
 
-async fn plan(session: &SessionContext, sql: &str, tables: &[Table]) -> Result<DataFrame, Failure> {
+async fn plan(
+    session: &SessionContext,
+    sql: &str,
+    tables: &[Table],
+    functions: &Functions,
+) -> Result<DataFrame, Failure> {
     let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let failed = |error: datafusion::common::DataFusionError| fault::of_plan(&error, sql, tables);
-    let frame = session.sql_with_options(sql, reads_only).await.map_err(failed)?;
+    let failed = |error: DataFusionError| fault::of_plan(&error, sql, tables, functions);
+    let state = session.state();
+    let mut statement = state.sql_to_statement(sql, &Dialect::default()).map_err(failed)?;
+    written::name_columns(&mut statement);
+    let is_ours =
+        |name: &str| state.scalar_functions().get(name).is_some_and(|function| function.name().starts_with("ragged_"));
+    ragged_sql::complete_arguments_of(&mut statement, is_ours);
+    let plan = state.statement_to_plan(statement).await.map_err(failed)?;
+    reads_only.verify_plan(&plan).map_err(failed)?;
     // Faults of calls are found before anything is written.
-    let (state, plan) = frame.into_parts();
     let plan = state.optimize(&plan).map_err(failed)?;
     Ok(DataFrame::new(state, plan))
 }

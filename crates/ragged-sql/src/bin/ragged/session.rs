@@ -27,7 +27,8 @@ pub fn session(run: &Run) -> Result<(SessionContext, Functions), Failure> {
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory)));
     }
     let runtime = runtime.build_arc().map_err(|error| Failure::data(message(&error)))?;
-    let state = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features().build();
+    let state =
+        SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features().build();
     let session = SessionContext::new_with_state(state);
     let functions = Functions::new(&device);
     let taken = short_names::taken(&session);

@@ -22,7 +22,13 @@ pub fn with_short_names(function: &ScalarUDF, taken: &HashSet<String>) -> Scalar
 pub fn taken(session: &SessionContext) -> HashSet<String> {
     let state = session.state();
     let windows = state.udwfs();
-    state.udfs().into_iter().chain(state.udafs()).chain(windows).chain(RESERVED.iter().map(|name| String::from(*name))).collect()
+    state
+        .udfs()
+        .into_iter()
+        .chain(state.udafs())
+        .chain(windows)
+        .chain(RESERVED.iter().map(|name| String::from(*name)))
+        .collect()
 }
 
 /// Words with which SQL begins other expressions.

@@ -110,7 +110,15 @@ impl Column {
                 self.range = Some((before.min(least), behind.max(greatest)));
             }
         } else if let Ok(bytes) = cast(array, &DataType::LargeBinary)
-            && matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+            && matches!(
+                kind,
+                DataType::Utf8
+                    | DataType::LargeUtf8
+                    | DataType::Utf8View
+                    | DataType::Binary
+                    | DataType::LargeBinary
+                    | DataType::BinaryView
+            )
         {
             bytes.as_binary::<i64>().iter().flatten().for_each(|text| self.text.add(text.len()));
         }
@@ -128,7 +136,9 @@ impl Column {
 
 fn innermost(kind: &DataType) -> &DataType {
     match kind {
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => innermost(item.data_type()),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            innermost(item.data_type())
+        }
         kind => kind,
     }
 }

@@ -29,7 +29,11 @@ impl<W: Write> Npy<W> {
     pub fn check(schema: &SchemaRef) -> Result<(), Failure> {
         let [field] = &schema.fields()[..] else {
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            return Err(Failure::usage(format!("an npy file holds one column, not {}: {}", names.len(), names.join(", "))));
+            return Err(Failure::usage(format!(
+                "an npy file holds one column, not {}: {}",
+                names.len(),
+                names.join(", ")
+            )));
         };
         match Tensor::from_arrow(&*new_empty_array(field.data_type()), &Device::cpu()) {
             Ok(_) => Ok(()),
@@ -52,12 +56,11 @@ impl<W: Write> Npy<W> {
         let mut lengths = vec![column.len()];
         if !are_uniform(&column, &mut lengths) {
             return Err(Failure::data(
-                "lists of different lengths have no dense array: use .parquet, or pad them with ragged_to_tensor(x, default)",
+                "lists of different lengths have no dense array: use .parquet, or pad and cut them: ragged_slice_rows(ragged_pad_rows(x, n, fill), 0, n)",
             ));
         }
-        let dense = Tensor::from_arrow(&*column, &Device::cpu())
-            .and_then(|column| column.flat_values())
-            .and_then(|values| {
+        let dense =
+            Tensor::from_arrow(&*column, &Device::cpu()).and_then(|column| column.flat_values()).and_then(|values| {
                 let below = values.shape().into_iter().skip(1).flatten();
                 let shape: Vec<usize> = lengths.iter().copied().chain(below).collect();
                 values.reshape(shape)

@@ -43,8 +43,11 @@ impl<W: Write + Send> Rows<W> {
     pub fn new(format: Format, is_file: bool, to: W, schema: &SchemaRef) -> io::Result<Self> {
         Ok(match format {
             Format::Parquet => {
-                let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-                Self::Parquet(Box::new(ArrowWriter::try_new(to, schema.clone(), Some(properties)).map_err(io::Error::other)?))
+                let properties =
+                    WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+                Self::Parquet(Box::new(
+                    ArrowWriter::try_new(to, schema.clone(), Some(properties)).map_err(io::Error::other)?,
+                ))
             }
             Format::Arrow if is_file => Self::File(FileWriter::try_new(to, schema).map_err(of_arrow)?),
             Format::Arrow => Self::Stream(StreamWriter::try_new(to, schema).map_err(of_arrow)?),
@@ -84,7 +87,9 @@ impl<W: Write + Send> Rows<W> {
     /// Rows that the format cannot hold; within, those of the output.
     pub fn finish(self) -> Result<io::Result<()>, Failure> {
         Ok(match self {
-            Self::Parquet(writer) => writer.into_inner().map_err(|error| of_arrow(error.into())).and_then(|mut to| to.flush()),
+            Self::Parquet(writer) => {
+                writer.into_inner().map_err(|error| of_arrow(error.into())).and_then(|mut to| to.flush())
+            }
             Self::File(writer) => writer.into_inner().map_err(of_arrow).and_then(|mut to| to.flush()),
             Self::Stream(writer) => writer.into_inner().map_err(of_arrow).and_then(|mut to| to.flush()),
             Self::Lines(mut writer) => writer.finish().map_err(of_arrow).and_then(|()| writer.into_inner().flush()),

@@ -52,7 +52,8 @@ impl<W: Write> Table<W> {
             (name.as_str(), cells)
         });
         let columns: Vec<(&str, ArrayRef)> = columns.collect();
-        let table = RecordBatch::try_from_iter(columns).and_then(|batch| pretty_format_batches(&[batch]).map(|table| table.to_string()));
+        let table = RecordBatch::try_from_iter(columns)
+            .and_then(|batch| pretty_format_batches(&[batch]).map(|table| table.to_string()));
         writeln!(self.to, "{}", table.map_err(io::Error::other)?)?;
         if self.is_cut {
             writeln!(self.to, "the first {MOST_ROWS} rows; -o FILE writes all")?;
