@@ -30,7 +30,8 @@ pub(crate) struct Engine {
 #[derive(Debug)]
 pub(crate) struct Compiled {
     expression: Expression,
-    program: Program,
+    /// `None` if a step is computed on the host, which no program has.
+    program: Option<Program>,
     pub(crate) output: DataType,
 }
 
@@ -68,8 +69,16 @@ impl Engine {
         let columns = types.iter().map(empty).collect::<ragged::Result<Vec<_>>>()?;
         let specs: Vec<TensorSpec> = columns.iter().map(TensorSpec::of).collect();
         let evaluate = |columns: &[Tensor]| expression.evaluate(&Inputs { columns, tables: &self.tables });
-        let program = Program::trace(&specs, evaluate)?;
-        let output = first(program.run(&columns[..])?)?.to_arrow()?.data_type().clone();
+        let program = match Program::trace(&specs, evaluate) {
+            Ok(program) => Some(program),
+            Err(Error::Traced { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let output = match &program {
+            Some(program) => first(program.run(&columns[..])?)?,
+            None => evaluate(&columns)?,
+        };
+        let output = output.to_arrow()?.data_type().clone();
         Ok(Compiled { expression: expression.clone(), program, output })
     }
 
@@ -110,11 +119,10 @@ impl Engine {
     fn run_at_once(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> ragged::Result<ArrayRef> {
         let tensor = |column: &ArrayRef| Tensor::from_arrow_with(&**column, Nulls::Error, &self.device);
         let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
-        let output = if self.device.is_cpu() {
-            first(compiled.program.run(&tensors[..])?)?
-        } else {
+        let output = match &compiled.program {
+            Some(program) if self.device.is_cpu() => first(program.run(&tensors[..])?)?,
             // Recorded, not run: the read below submits all of it at once. The plan is found by what is recorded.
-            compiled.expression.evaluate(&Inputs { columns: &tensors, tables: &self.tables })?
+            _ => compiled.expression.evaluate(&Inputs { columns: &tensors, tables: &self.tables })?,
         };
         let values: usize = columns.iter().map(innermost).sum();
         self.values.fetch_add(values as u64, Ordering::Relaxed);

@@ -44,9 +44,11 @@ fn device(name: &str, memory: Option<u64>) -> Result<Device, Failure> {
         None => Device::cpu(),
     };
     let options = || {
-        let mut options = DeviceOptions::default();
-        options.max_memory = memory;
-        options
+        let options = DeviceOptions::default().host_steps(true);
+        match memory {
+            Some(memory) => options.max_memory(memory),
+            None => options,
+        }
     };
     let found = match name {
         "cpu" => Ok(cpu()),
