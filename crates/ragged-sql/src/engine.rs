@@ -22,9 +22,12 @@ use crate::tables::Tables;
 pub(crate) struct Engine {
     device: Device,
     tables: Tables,
-    compiled: Mutex<HashMap<(String, Vec<DataType>), Arc<Compiled>>>,
+    compiled: Mutex<HashMap<Key, Arc<Compiled>>>,
     values: AtomicU64,
 }
+
+/// The text of an expression, and the types of its columns.
+type Key = (String, Vec<DataType>);
 
 /// A program for columns of certain types.
 #[derive(Debug)]

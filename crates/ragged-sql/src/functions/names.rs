@@ -33,8 +33,11 @@ pub(super) struct Named {
     pub(super) result: Option<usize>,
 }
 
-/// Operations with several results: the names of the functions, without the prefix, that give each.
-const SEVERAL: &[(&str, &[(&str, Option<usize>)])] = &[
+/// A function's name without the prefix, and the result that it gives.
+type Part = (&'static str, Option<usize>);
+
+/// Operations with several results, and their functions.
+const SEVERAL: &[(&str, &[Part])] = &[
     ("fill_empty_rows", &[("fill_empty_rows", Some(0))]),
     ("group_by_key", &[("group_by_key", None), ("group_keys", Some(0))]),
     ("run_lengths", &[("run_values", Some(0)), ("run_lengths", Some(1))]),
@@ -68,11 +71,7 @@ pub(super) fn not_offered(operation: &str) -> Option<&'static str> {
 pub(super) fn names(operation: &str) -> Vec<Named> {
     let prefixed = |name: &str| format!("ragged_{name}");
     if let Some((_, results)) = SEVERAL.iter().find(|(name, _)| *name == operation) {
-        let one = |(name, result): &(&str, Option<usize>)| Named {
-            name: prefixed(name),
-            aliases: Vec::new(),
-            result: *result,
-        };
+        let one = |(name, result): &Part| Named { name: prefixed(name), aliases: Vec::new(), result: *result };
         return results.iter().map(one).collect();
     }
     let short = ALIASES.iter().find(|(name, _)| *name == operation).map(|(_, alias)| *alias);

@@ -98,6 +98,16 @@ fn a_join_of_tables_to_a_pipe() {
     assert_eq!(lists.value_length(0), 3);
 }
 
+/// Columns have the names that were written, and named arguments may leave gaps.
+#[test]
+fn calls_are_written_as_they_are_meant() {
+    let folder = Folder::new().with_table();
+    let query = "ragged_sort(tokens, descending => true), id + 1, tokens";
+    let ran = ragged(folder.path(), &["run", query, "in.parquet", "--format", "jsonl"]).ok().text();
+    let want = r#"{"ragged_sort(tokens, descending => true)":[2,1],"id + 1":3,"tokens":[1,2]}"#;
+    assert_eq!(ran.lines().nth(2), Some(want));
+}
+
 #[test]
 fn plans_are_explained() {
     let folder = Folder::new().with_table();
