@@ -80,7 +80,8 @@ tests() {
     part tests cargo test --release --lib --test conformance --test numerics --test rows --test fuzz --test counts --test windows \
         --test tuning --test chains --test chains_of_rows --test faults --test threads --test interop --test batches \
         --test products --test narrow --test core_limits --test segments --test reads --test pipeline_cache --test indexing \
-        --test moments --test embeddings --test properties -- --nocapture
+        --test moments --test embeddings --test properties --test gradients --test recurrences -- --nocapture
+    part tests-nn cargo test --release --package ragged-nn --test nn -- --nocapture
     part tests-checked env RAGGED_CHECKED_SHADERS=1 cargo test --release --test conformance -- --nocapture
 }
 

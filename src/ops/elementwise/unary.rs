@@ -151,7 +151,8 @@ unary_ops! {
         f32 [1.0, 5.0, 0.5] => [0.0, 3.1780539, 0.5723649], |x| math(MathFn::Lgamma, x);
     /// Digamma function, the derivative of the gamma function's logarithm; NaN at 0, -1, -2, ... and negative infinity.
     ///
-    /// Near its zeros at negative arguments, the error is small relative to 1, not to the result.
+    /// Near its zeros at negative arguments, the error is small relative to 1, not to the result. Its gradient has none: a
+    /// second derivative is an error.
     digamma [alias "psi"; tensorflow "tf.math.digamma";] yes,
         f32 [1.0, 2.0] => [-0.5772157, 0.42278433], |x| math(MathFn::Digamma, x);
     /// The modified Bessel function of the first kind and order 0; NaN for infinities, as TensorFlow has it.

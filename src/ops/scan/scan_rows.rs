@@ -48,7 +48,10 @@ impl Tensor {
     ///
     /// # Cost
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
-    /// elements are stored. No wait.
+    /// elements are stored. No wait. On a GPU a workgroup runs its rows from the first element to the last in one
+    /// dispatch. The states and intermediate numbers of a step, together up to 3,072 words of 32 bits, stay in its memory,
+    /// more of them in scratch memory of the device. Drivers that limit the loops of a kernel get a dispatch for as many
+    /// positions as that allows.
     ///
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each

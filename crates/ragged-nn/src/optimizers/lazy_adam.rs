@@ -9,7 +9,8 @@ use super::{Adam, Optimizer, Slot, Update};
 /// Rows that a step does not look up keep their values and averages, where those of [`Adam`] decay and move the row: the
 /// results are others. The corrections of the first values count all steps. Variables that are read in another way or more
 /// than once, and those of at most 512 numbers, change as with [`Adam`]: their gradients are dense
-/// ([`sparse_value_and_grad`](ragged::sparse_value_and_grad)).
+/// ([`sparse_value_and_grad`](ragged::sparse_value_and_grad)). So do all in [`Clipped`](super::Clipped) by a norm, which is that
+/// of whole gradients.
 ///
 /// ```
 /// use ragged_nn::{Adam, LazyAdam, Optimizer};

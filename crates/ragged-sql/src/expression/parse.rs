@@ -8,8 +8,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 use super::bind::{Given, bind};
 use super::{Expression, Literal};
-use crate::functions::by_name;
-use crate::udf::PROGRAM;
+use crate::functions::{PROGRAM, by_name};
 
 impl Expression {
     /// The expression of a text such as `ragged_reduce_sum(ragged_square($1), 1)`; `None` if the text is no call, but the

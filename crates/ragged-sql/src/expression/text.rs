@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Argument, Expression, Literal};
-use crate::udf::PROGRAM;
+use crate::functions::PROGRAM;
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

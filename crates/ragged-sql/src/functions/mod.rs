@@ -84,6 +84,9 @@ fn of_operation(operation: &'static Operation) -> impl Iterator<Item = Function>
     })
 }
 
+/// The name of the function of several operations, and of saved programs.
+pub(crate) const PROGRAM: &str = "ragged_program";
+
 /// The section of the functions.
 pub(crate) const SECTION: DocSection =
     DocSection { include: true, label: "Functions of rows", description: Some("Operations of the crate `ragged`.") };

@@ -5,4 +5,4 @@ mod of_operation;
 mod program;
 
 pub(crate) use of_operation::OfOperation;
-pub(crate) use program::{PROGRAM, ProgramFunction};
+pub(crate) use program::ProgramFunction;

@@ -16,10 +16,7 @@ use super::arguments::{compact, literals, scalars, types};
 use crate::engine::Engine;
 use crate::expression::Expression;
 use crate::fault;
-use crate::functions::SECTION;
-
-/// The name of the function.
-pub(crate) const PROGRAM: &str = "ragged_program";
+use crate::functions::{PROGRAM, SECTION};
 
 /// The function, whose first argument says what it computes.
 #[derive(Debug)]
