@@ -37,7 +37,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use case::Case;
-use compiler::{Jobs, compile_for_every_family, compile_jobs, manifest};
+use compiler::{Jobs, On, compile_for_every_family, compile_jobs, manifest};
 use inputs::{Inputs, Rows};
 use ragged::{Device, DeviceOptions, ElementFunction, RaggedTensor};
 use rows::Distribution;
@@ -148,7 +148,7 @@ fn run_products(device: &Device) {
 }
 
 /// Adds the modules of a run on an idle device to the jobs.
-fn record(jobs: &mut Jobs, name: &str, options: DeviceOptions, run: impl Fn(&Device)) {
+fn record(jobs: &mut Jobs, (name, on): (&str, On), options: DeviceOptions, run: impl Fn(&Device)) {
     let folder: PathBuf = std::env::temp_dir().join(format!("ragged-modules-{name}-{}", std::process::id()));
     let device = idle(&options.host_steps(true).dump_wgsl(&folder));
     run(&device);
@@ -156,7 +156,8 @@ fn record(jobs: &mut Jobs, name: &str, options: DeviceOptions, run: impl Fn(&Dev
     for entry in std::fs::read_dir(&folder).expect("modules were compiled") {
         let path = entry.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("readable");
-        jobs.add(&format!("{name} {}", path.file_stem().unwrap_or_default().to_string_lossy()), &text);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        jobs.add(&format!("{name} {stem}"), &text, on);
     }
     let compiled = device.stats().pipelines_compiled;
     let (modules, pipelines) = (jobs.modules() - modules, jobs.len() - pipelines);
@@ -168,12 +169,13 @@ fn record(jobs: &mut Jobs, name: &str, options: DeviceOptions, run: impl Fn(&Dev
 fn conformance_and_workloads_compile_and_keep_their_guards() {
     let Some(manifest) = manifest() else { return };
     let mut jobs = Jobs::new("conformance");
-    record(&mut jobs, "workloads", DeviceOptions::default(), run_workloads);
-    record(&mut jobs, "products", DeviceOptions::default(), run_products);
-    record(&mut jobs, "conformance", DeviceOptions::default(), run_conformance);
+    record(&mut jobs, ("workloads", On::Every), DeviceOptions::default(), run_workloads);
+    record(&mut jobs, ("products", On::Every), DeviceOptions::default(), run_products);
+    // Thousands of modules of few kinds. The shader tests compile every kind with every operation for every family.
+    record(&mut jobs, ("conformance", On::One), DeviceOptions::default(), run_conformance);
     // 64-bit integers as pairs of words.
     let pairs = DeviceOptions::default().core_limits(true).no_int64(true).no_f64(true);
-    record(&mut jobs, "pairs", pairs, run_conformance);
+    record(&mut jobs, ("pairs", On::One), pairs, run_conformance);
     println!("{} modules, {} different entry points", jobs.modules(), jobs.len());
     assert!(jobs.modules() > 1500 || std::env::var_os(FAMILY).is_some(), "{} modules", jobs.modules());
     compile_for_every_family(&jobs, &manifest, "compile_in_this_process");

@@ -9,6 +9,7 @@ use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
+use super::FAMILIES;
 use super::execution_modes::{Mode, with_modes};
 
 /// Name of the job whose sum of a product has no guard.
@@ -21,6 +22,15 @@ const UNGUARDED: &str = "@group(0) @binding(0) var<uniform> p: vec4<f32>;
 @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     out[id.x] = a[id.x] * a[id.x + 256u] + p.x;
 }";
+
+/// The families of GPUs that a module is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "the shader tests compile all modules for every family")]
+pub enum On {
+    Every,
+    /// One for each pipeline, by the hash of its code: many modules of similar kernels meet every family together.
+    One,
+}
 
 /// The jobs of a test, in a folder that is removed with them.
 pub struct Jobs {
@@ -40,6 +50,15 @@ pub(super) struct Job {
     pub(super) buffers: u32,
     /// Whether the code has no guards, so that the checks must find something.
     pub(super) is_control: bool,
+    /// The index of the only family that compiles it.
+    only: Option<usize>,
+}
+
+impl Job {
+    /// Whether the family of this index compiles the pipeline.
+    pub(super) fn is_for(&self, family: usize) -> bool {
+        self.only.is_none_or(|only| only == family)
+    }
 }
 
 fn hash(value: &impl Hash) -> u64 {
@@ -54,7 +73,7 @@ impl Jobs {
         let folder = std::env::temp_dir().join(format!("ragged-radv-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the jobs");
         let mut jobs = Self { folder, list: String::new(), known: HashMap::new(), modules: HashMap::new() };
-        jobs.add(CONTROL, UNGUARDED);
+        jobs.add(CONTROL, UNGUARDED, On::Every);
         jobs
     }
 
@@ -77,11 +96,11 @@ impl Jobs {
         std::fs::read_to_string(self.folder.join(family)).unwrap_or_default()
     }
 
-    /// Adds the entry points of a module.
+    /// Adds the entry points of a module, to be compiled for some families.
     ///
     /// # Panics
     /// If the module is invalid.
-    pub fn add(&mut self, name: &str, wgsl: &str) {
+    pub fn add(&mut self, name: &str, wgsl: &str, on: On) {
         if self.modules.insert(hash(&wgsl), ()).is_some() {
             return;
         }
@@ -92,13 +111,18 @@ impl Jobs {
         let buffers = module.global_variables.iter().filter_map(|(_, v)| v.binding).map(|b| b.binding).max();
         for entry in &module.entry_points {
             let code = spirv(name, &module, &info, &entry.name);
-            let Entry::Vacant(vacant) = self.known.entry(hash(&code)) else { continue };
+            let hash = hash(&code);
+            let Entry::Vacant(vacant) = self.known.entry(hash) else { continue };
             vacant.insert(());
+            let only = match on {
+                On::Every => String::new(),
+                On::One => (hash % FAMILIES.len() as u64).to_string(),
+            };
             let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
             let file = format!("{}.spv", self.known.len());
             std::fs::write(self.folder.join(&file), bytes).expect("the job is written");
             let name = name.replace(['\t', '\n'], " ");
-            self.list.push_str(&format!("{file}\t{name}\t{}\t{}\n", entry.name, buffers.unwrap_or(0)));
+            self.list.push_str(&format!("{file}\t{name}\t{}\t{}\t{only}\n", entry.name, buffers.unwrap_or(0)));
         }
         std::fs::write(self.folder.join("list"), &self.list).expect("the list of jobs is written");
     }
@@ -155,7 +179,7 @@ pub(super) fn read(folder: &Path) -> Vec<Job> {
     let list = std::fs::read_to_string(folder.join("list")).expect("the folder has jobs");
     let job = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
-        let &[file, name, entry, buffers] = fields.as_slice() else { panic!("four fields: {line}") };
+        let &[file, name, entry, buffers, only] = fields.as_slice() else { panic!("five fields: {line}") };
         let bytes = std::fs::read(folder.join(file)).expect("the job has code");
         Job {
             name: format!("{name} {entry}"),
@@ -163,6 +187,7 @@ pub(super) fn read(folder: &Path) -> Vec<Job> {
             code: bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("four bytes"))).collect(),
             buffers: buffers.parse().expect("a number"),
             is_control: name == CONTROL,
+            only: (!only.is_empty()).then(|| only.parse().expect("an index")),
         }
     };
     list.lines().map(job).collect()

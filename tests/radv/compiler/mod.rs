@@ -17,7 +17,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
 use driver::Driver;
-pub use jobs::Jobs;
+pub use jobs::{Jobs, On};
 
 /// The families that modules are compiled for: RDNA 2, RDNA 3 and GCN 5.
 const FAMILIES: [&str; 3] = ["navi21", "gfx1100", "vega10"];
@@ -30,6 +30,9 @@ const FOLDER: &str = "RAGGED_RADV_JOBS";
 
 /// The environment variable of Mesa that names the family.
 const FAMILY: &str = "RADV_FORCE_FAMILY";
+
+/// Environment variable that asks for a table of all pipelines per family: its folder.
+const TABLE: &str = "RAGGED_RADV_TABLE";
 
 /// Findings that are printed in full.
 const PRINTED: usize = 40;
@@ -58,7 +61,7 @@ pub fn manifest() -> Option<PathBuf> {
     found
 }
 
-/// Compiles all jobs for each family, in processes that run the test `child` of this binary, which must call
+/// Compiles the jobs for their families, in processes that run the test `child` of this binary, which must call
 /// [`compile_jobs`].
 ///
 /// # Panics
@@ -98,7 +101,11 @@ pub fn compile_jobs() {
     let folder = PathBuf::from(std::env::var_os(FOLDER).expect("called by `compile_for_every_family`"));
     let family = std::env::var(FAMILY).expect("called by `compile_for_every_family`");
     let driver = Driver::open();
-    let (started, jobs) = (Instant::now(), jobs::read(&folder));
+    let (started, mut jobs) = (Instant::now(), jobs::read(&folder));
+    let place = FAMILIES.iter().position(|of| *of == family).expect("one of the families");
+    // A table has every pipeline.
+    let table = std::env::var_os(TABLE);
+    jobs.retain(|job| table.is_some() || job.is_for(place));
     let (mut findings, mut totals) = (Vec::new(), Totals::default());
     for job in &jobs {
         jobs::note_start(&folder, &family, &job.name);
@@ -118,7 +125,7 @@ pub fn compile_jobs() {
         totals.exact,
         started.elapsed().as_secs_f64()
     );
-    if let Some(path) = std::env::var_os("RAGGED_RADV_TABLE") {
+    if let Some(path) = table {
         let path = PathBuf::from(path).join(format!("{family}.tsv"));
         std::fs::write(path, &totals.table).expect("the table is written");
     }
