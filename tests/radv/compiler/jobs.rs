@@ -23,7 +23,8 @@ const UNGUARDED: &str = "@group(0) @binding(0) var<uniform> p: vec4<f32>;
     out[id.x] = a[id.x] * a[id.x + 256u] + p.x;
 }";
 
-/// The families of GPUs that a module is compiled for.
+/// The families of GPUs that a module is compiled for. Pipelines without floats, which have nothing to contract, are compiled
+/// for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "the shader tests compile all modules for every family")]
 pub enum On {
@@ -115,8 +116,8 @@ impl Jobs {
             let Entry::Vacant(vacant) = self.known.entry(hash) else { continue };
             vacant.insert(());
             let only = match on {
-                On::Every => String::new(),
-                On::One => (hash % FAMILIES.len() as u64).to_string(),
+                On::Every if has_floats(&code) => String::new(),
+                On::Every | On::One => (hash % FAMILIES.len() as u64).to_string(),
             };
             let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
             let file = format!("{}.spv", self.known.len());
@@ -132,6 +133,21 @@ impl Drop for Jobs {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Whether SPIR-V declares a type of floats.
+fn has_floats(code: &[u32]) -> bool {
+    const HEADER: usize = 5;
+    const OP_TYPE_FLOAT: u32 = 22;
+    let mut at = HEADER;
+    while let Some(word) = code.get(at) {
+        if word & 0xffff == OP_TYPE_FLOAT {
+            return true;
+        }
+        // The length of an instruction is at least one word.
+        at += (word >> 16).max(1) as usize;
+    }
+    false
 }
 
 /// The SPIR-V of an entry point, with the modes that RADV offers and without injected checks: they stop the driver from
