@@ -26,7 +26,8 @@ fn nothing_remains_of_commands_that_are_ended() {
         let mut lines = errors.lines().map(|line| line.expect("UTF-8"));
         let is_computing = |line: &String| !line.contains("\"values\":0,");
         assert!(lines.any(|line| is_computing(&line)), "it ends by itself");
-        let killed = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().expect("kill");
+        let kill = format!("kill -{signal} {}", child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
         assert!(killed.success());
         let rest: Vec<String> = lines.collect();
         assert_eq!(child.wait().expect("it ended").code(), code, "{signal}: {rest:?}");

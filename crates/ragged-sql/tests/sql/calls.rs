@@ -95,6 +95,7 @@ pub const CALLS: &[&str] = &[
     "ragged_boolean_mask(n, b)",
     "ragged_batch_scatter_add(m, ragged_argsort(n), m)",
     "ragged_matmul(ragged_one_hot(ragged_abs(n), 3), ragged_one_hot(ragged_abs(n), 3), transposed => true)",
+    "ragged_matmul(ragged_embedding_lookup('TABLE#table', ragged_abs(n)), 'TABLE#table', true)",
     "ragged_merge_dims(nn, 1, 2)",
     "ragged_expand_dims(n, 1)",
     "ragged_squeeze(ragged_expand_dims(n, 1), 1)",

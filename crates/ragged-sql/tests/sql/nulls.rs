@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, Int32Array, ListArray, types::Int32Type};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use ragged::Device;
 
 use crate::session::{Session, devices};
@@ -31,6 +33,28 @@ fn rows_with_null_are_null_and_not_computed() {
         let none = session.column("SELECT ragged_sum(x) FROM t WHERE x IS NULL");
         assert_eq!((none.len(), none.null_count()), (2, 2));
     }
+}
+
+/// Lists of 64-bit offsets have the same results, with NULL at the same rows.
+#[test]
+fn large_lists_are_lists() {
+    let session = Session::new(&Device::cpu());
+    let large: Vec<(&str, ArrayRef)> = with_nulls()
+        .into_iter()
+        .map(|(name, column)| match column.data_type() {
+            DataType::List(item) => (name, cast(&column, &DataType::LargeList(item.clone())).expect("a cast")),
+            _ => (name, column),
+        })
+        .collect();
+    session.table("t", &with_nulls(), 2);
+    session.table("large", &large, 2);
+    for call in ["ragged_sum(ragged_add(x, i))", "ragged_length(x)", "ragged_max(x)"] {
+        let [of_lists, of_large] = ["t", "large"].map(|table| session.column(&format!("SELECT {call} FROM {table}")));
+        assert_eq!(of_lists.to_data(), of_large.to_data(), "{call}");
+    }
+    let sorted = session.column("SELECT ragged_sort(x) FROM large");
+    let want = cast(&session.column("SELECT ragged_sort(x) FROM t"), sorted.data_type()).expect("a cast");
+    assert_eq!(sorted.to_data(), want.to_data());
 }
 
 #[test]

@@ -1,0 +1,7 @@
+//! Clusters of real processes on loopback: the bits of one process, also when executors are killed.
+
+mod bits;
+mod killed;
+mod misuse;
+mod setup;
+mod versions;
