@@ -16,6 +16,7 @@ use ragged_data::arrow::{FromArrow, Nulls, ToArrow};
 use crate::expression::{Expression, Inputs};
 use crate::fault;
 use crate::tables::Tables;
+use crate::types;
 
 /// What functions of one registration share: the device, tables of files, compiled expressions.
 #[derive(Debug)]
@@ -59,15 +60,24 @@ impl Engine {
     /// What is known before any row: types that are no tensors, the errors of the operations.
     pub(crate) fn compiled(&self, expression: &Expression, types: &[DataType]) -> Result<Arc<Compiled>> {
         let key = (expression.to_string(), types.to_vec());
-        let mut known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(compiled) = known.get(&key) {
+        let known = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = known().get(&key) {
             return Ok(compiled.clone());
         }
-        let compiled = self.compile(expression, types).map_err(|error| fault::of_plan(fault::message(&error)))?;
-        Ok(known.entry(key).or_insert(Arc::new(compiled)).clone())
+        // Others go on meanwhile; of two that compile the same, one is kept.
+        let compiled = self.compile(expression, types).map_err(|error| match error {
+            Error::Limit { .. } => fault::of_run(&error),
+            error => fault::of_plan(fault::message(&error)),
+        })?;
+        Ok(known().entry(key).or_insert(Arc::new(compiled)).clone())
     }
 
     fn compile(&self, expression: &Expression, types: &[DataType]) -> ragged::Result<Compiled> {
+        if let Some(of) = types.iter().find_map(types::with_a_unit) {
+            return Err(fault::argument(format!(
+                "a column of {of} has a unit, which tensors do not have: convert it, as in arrow_cast(x, 'Int64')"
+            )));
+        }
         let empty = |of: &DataType| Tensor::from_arrow(&*new_empty_array(of), &self.device);
         let columns = types.iter().map(empty).collect::<ragged::Result<Vec<_>>>()?;
         let specs: Vec<TensorSpec> = columns.iter().map(TensorSpec::of).collect();
@@ -82,6 +92,7 @@ impl Engine {
             None => evaluate(&columns)?,
         };
         let output = output.to_arrow()?.data_type().clone();
+        let output = if types.iter().any(types::is_of_bytes) { types::of_bytes(&output) } else { output };
         Ok(Compiled { expression: expression.clone(), program, output })
     }
 
@@ -120,6 +131,12 @@ impl Engine {
     }
 
     fn run_at_once(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> ragged::Result<ArrayRef> {
+        if let Some(k) = columns.iter().position(types::has_null_within) {
+            return Err(fault::argument(format!(
+                "a list of column {} of the call contains NULL; array_compact(x) leaves NULL out",
+                k + 1
+            )));
+        }
         let tensor = |column: &ArrayRef| Tensor::from_arrow_with(&**column, Nulls::Error, &self.device);
         let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
         let output = match &compiled.program {

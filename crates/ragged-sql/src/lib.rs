@@ -6,6 +6,7 @@ mod fault;
 mod functions;
 mod named;
 mod tables;
+mod types;
 mod udf;
 
 use std::sync::Arc;

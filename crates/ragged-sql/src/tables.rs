@@ -61,14 +61,14 @@ fn loaded<T: Clone>(
     place: &Arc<str>,
     load: impl FnOnce(&str, Option<&str>) -> Result<T>,
 ) -> Result<T> {
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(one) = known.get(place) {
+    let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(one) = known().get(place) {
         return Ok(one.clone());
     }
     let (path, name) = place.split_once('#').map_or((&**place, None), |(path, name)| (path, Some(name)));
     let one = load(path, name)?;
-    known.insert(place.clone(), one.clone());
-    Ok(one)
+    // Others went on meanwhile; of two that loaded the same, one is kept.
+    Ok(known().entry(place.clone()).or_insert(one).clone())
 }
 
 fn one_of<T>(path: &str, name: Option<&str>, mut all: Vec<(String, T)>, what: &str) -> Result<T> {

@@ -59,6 +59,9 @@ fn of_one(parameter: &Parameter, given: Given) -> Result<Expression, String> {
         (Accepts::Operand, Given::Literal(Some(Literal::List(_)) | None, Some(k))) => Ok(Expression::Column(k)),
         (_, Given::Literal(Some(literal), _)) => Ok(Expression::Literal(literal)),
         (Accepts::Operand, Given::Expression(one)) => Ok(one),
+        (Accepts::List | Accepts::Axes, _) => {
+            Err(format!("`{}` must be a literal: a number, or a list as a text such as '[1, 2]'", parameter.name))
+        }
         _ => Err(format!("`{}` must be a literal", parameter.name)),
     }
 }

@@ -112,7 +112,10 @@ fn literal(expression: &Expr) -> Result<Literal, String> {
 /// # Errors
 /// Another text.
 pub(super) fn list(text: &str) -> Result<Literal, String> {
-    let parsed = Parser::new(&GenericDialect {}).try_with_sql(&format!("ARRAY{text}")).and_then(|mut p| p.parse_expr());
+    let parsed = Parser::new(&GenericDialect {}).try_with_sql(&format!("ARRAY{text}")).and_then(|mut parser| {
+        let list = parser.parse_expr()?;
+        parser.expect_token(&datafusion::sql::sqlparser::tokenizer::Token::EOF).map(|_| list)
+    });
     match parsed.map_err(|_| ()).and_then(|list| literal(&list).map_err(|_| ())) {
         Ok(list @ Literal::List(_)) => Ok(list),
         _ => Err(format!("{text:?} is given; required: a list such as '[1, 2]'")),

@@ -50,7 +50,8 @@ impl Parameter {
 /// The parameters of an operation: the tensor, the arguments, then the options of these.
 pub(super) fn parameters(operation: &Operation) -> Vec<Parameter> {
     let tensor = operation.is_method.then_some(Parameter {
-        name: "x",
+        // Another name if an argument has it.
+        name: if operation.arguments.iter().any(|argument| argument.name == "x") { "input" } else { "x" },
         accepts: Accepts::Column,
         option_of: None,
         is_optional: false,

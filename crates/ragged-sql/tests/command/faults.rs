@@ -102,6 +102,35 @@ fn faults_of_queries_show_the_place_before_anything_is_read() {
             2,
             "error: --device abacus: ",
         ),
+        (&["  ", "in.parquet", "-o", "out.parquet"], 2, "error: the select list is empty; `*` has all columns\n"),
+        (&["id", "nope*.parquet", "-o", "out.parquet"], 2, "error: nope*.parquet: no file matches\n"),
+        (
+            &["id", "in.parquet", "scores.parquet", "-o", "out.parquet"],
+            2,
+            "error: in.parquet and scores.parquet have other columns\n",
+        ),
+        (
+            &["id, length(words)", "in.parquet", "-o", "out.parquet"],
+            2,
+            "error: `length` is a function of DataFusion, which does not compute on the values of lists
+  id, length(words)
+      ^^^^^^  did you mean `ragged_length`?
+",
+        ),
+        (
+            &["sum(tokens)", "in.parquet", "-o", "out.parquet"],
+            2,
+            "error: `sum` is a function of DataFusion, which does not compute on the values of lists
+  sum(tokens)
+  ^^^  did you mean `ragged_sum`?
+",
+        ),
+        (
+            &["ragged_quantile(tokens, id)", "in.parquet", "-o", "out.parquet"],
+            2,
+            "error: ragged_quantile: `q` must be a literal: a number, or a list as a text such as '[1, 2]'",
+        ),
+        (&["id", "in.parquet", "--device", "other", "--memory", "1GB"], 2, "error: --device other: --memory is for"),
         (
             &["--sql", "DROP TABLE s", "-t", "s=scores.parquet", "-o", "out.parquet"],
             2,
@@ -138,6 +167,19 @@ fn damaged_files_are_faults_of_data() {
     let ran = ragged(folder.path(), &["run", "ragged_sum(x)", "bad.jsonl", "-o", "out.parquet"]);
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
     assert_eq!(folder.names(), ["bad.jsonl", "large.parquet", "logs"]);
+}
+
+#[test]
+fn cut_files_of_arrow_are_named() {
+    let folder = Folder::new().with_rows(1000);
+    ragged(folder.path(), &["run", "*", "large.parquet", "-o", "a.arrow"]).ok();
+    let bytes = std::fs::read(folder.path().join("a.arrow")).expect("reads");
+    std::fs::write(folder.path().join("a.arrow"), &bytes[..bytes.len() / 2]).expect("writes");
+    for arguments in [&["run", "id", "a.arrow"][..], &["inspect", "a.arrow"]] {
+        let ran = ragged(folder.path(), arguments);
+        assert_eq!((ran.code, ran.out.len()), (Some(1), 0), "{}", ran.errors);
+        assert_eq!(ran.errors, "error: a.arrow: the file is cut: its end lacks the mark of Arrow files\n");
+    }
 }
 
 #[test]

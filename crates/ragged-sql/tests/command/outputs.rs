@@ -48,6 +48,27 @@ fn outputs_are_inputs() {
     }
 }
 
+/// What is no file keeps its place, and so does a link.
+#[cfg(unix)]
+#[test]
+fn pipes_with_names_and_links_are_written_through() {
+    use std::process::{Command, Stdio};
+    let folder = Folder::new().with_table();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().expect("cat");
+    ragged(folder.path(), &["run", "id", "in.parquet", "-o", "pipe", "--format", "jsonl"]).ok();
+    let read = reader.wait_with_output().expect("it ends").stdout;
+    assert_eq!(String::from_utf8_lossy(&read).lines().count(), 6);
+    assert!(!pipe.metadata().expect("it is there").is_file());
+
+    std::fs::write(folder.path().join("real.jsonl"), "old").expect("writes");
+    std::os::unix::fs::symlink("real.jsonl", folder.path().join("link.jsonl")).expect("links");
+    ragged(folder.path(), &["run", "id", "in.parquet", "-o", "link.jsonl"]).ok();
+    assert_eq!(std::fs::read_to_string(folder.path().join("real.jsonl")).expect("reads").lines().count(), 6);
+    assert!(folder.path().join("link.jsonl").is_symlink());
+}
+
 #[test]
 fn tables_are_cut() {
     let folder = Folder::new().with_rows(1000);

@@ -108,6 +108,20 @@ fn calls_are_written_as_they_are_meant() {
     assert_eq!(ran.lines().nth(2), Some(want));
 }
 
+/// Types are those of all lines, and NULL is written.
+#[test]
+fn lines_with_late_fractions_and_missing_values_are_kept() {
+    let folder = Folder::new();
+    let mut lines: Vec<String> = (0..1500).map(|k| format!(r#"{{"id":{k},"x":[{k}]}}"#)).collect();
+    lines.push(r#"{"id":1500,"x":[1.5],"late":true}"#.into());
+    std::fs::write(folder.path().join("late.jsonl"), lines.join("\n")).expect("writes");
+    let arguments = ["run", "ragged_sum(x) AS s, late", "late.jsonl", "--where", "id >= 1499", "--format", "jsonl"];
+    let ran = ragged(folder.path(), &arguments).ok().text();
+    let mut lines: Vec<&str> = ran.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [r#"{"s":1.5,"late":true}"#, r#"{"s":1499.0,"late":null}"#]);
+}
+
 #[test]
 fn plans_are_explained() {
     let folder = Folder::new().with_table();

@@ -8,3 +8,4 @@ mod misuse;
 mod nulls;
 mod session;
 mod tables;
+mod types;

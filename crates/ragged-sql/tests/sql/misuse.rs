@@ -18,7 +18,7 @@ fn faults_of_calls_are_those_of_the_plan() {
         ("ragged_sum(v)", "ragged_reduce_sum: a column of single values has no axis to reduce"),
         ("ragged_sum(n, 7)", "ragged_reduce_sum: axis 7"),
         ("ragged_sum()", "ragged_reduce_sum: `x` is missing"),
-        ("ragged_sum(n, n)", "`axis` must be a literal; usage: ragged_reduce_sum(x, axis?, keep?)"),
+        ("ragged_sum(n, n)", "such as '[1, 2]'; usage: ragged_reduce_sum(x, axis?, keep?)"),
         ("ragged_sum(n, 1, true, 2)", "too many; usage: ragged_reduce_sum(x, axis?, keep?)"),
         ("ragged_sum(w)", "ragged_reduce_sum"),
         ("ragged_sum(n, axes => 1)", "axes"),

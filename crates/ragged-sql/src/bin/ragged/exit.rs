@@ -31,7 +31,7 @@ impl Failure {
     }
 
     pub fn interrupted() -> Self {
-        Self { code: 130, message: "interrupted; nothing was written".into(), below: String::new() }
+        Self { code: 130, message: "interrupted".into(), below: String::new() }
     }
 
     /// With lines below the message, which show the place.
@@ -42,7 +42,7 @@ impl Failure {
     /// A fault found while rows are read and computed.
     pub fn of_rows(error: &DataFusionError) -> Self {
         match error.find_root() {
-            DataFusionError::ResourcesExhausted(why) => Self::limit(why),
+            DataFusionError::ResourcesExhausted(why) => Self::limit(why.replace("CpuOptions::max_memory", "--memory")),
             // Casts of values, for instance, are planned and computed by the same code.
             root => Self::data(message(root)),
         }

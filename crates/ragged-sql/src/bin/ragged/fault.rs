@@ -39,6 +39,9 @@ pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: 
                 Some((name, _)) => (format!("no function `{name}`"), similar_function(name, functions)),
                 None => (what.to_owned(), hint.to_owned()),
             };
+            if let Some(name) = unsupported(&text).filter(|name| has_function(name, functions)) {
+                return not_of_lists(&[name], sql);
+            }
             let span = span.or_else(|| what.split_once(": ").and_then(|(name, _)| find_call(sql, name, functions)));
             marked(Failure::usage(what), span, sql, &hint)
         }
@@ -51,7 +54,7 @@ fn similar_function(name: &str, functions: &Functions) -> String {
         .all()
         .iter()
         .flat_map(|function| std::iter::once(function.name()).chain(function.aliases().iter().map(String::as_str)));
-    let meant = closest(&name.to_lowercase(), names.flat_map(|full| [full, full.trim_start_matches("ragged_")]));
+    let meant = closest(&name.to_lowercase(), names);
     match meant {
         Some(meant) => format!("did you mean `{meant}`? `ragged functions` lists all"),
         None => "`ragged functions` lists all".into(),
@@ -63,6 +66,17 @@ fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
     let similarity = |known: &str| strsim::normalized_damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase());
     let rated = names.map(|known| (similarity(known), known)).filter(|(similarity, _)| *similarity >= 0.5);
     rated.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
+}
+
+/// The failure of a call of DataFusion's own function for a list, where `ragged` has one of that name.
+pub fn not_of_lists(names: &[impl AsRef<str>], sql: &str) -> Failure {
+    let mut written = names.iter().map(AsRef::as_ref).filter_map(|name| Some((name, find_word(sql, name)?)));
+    let Some((name, span)) = written.next() else {
+        return Failure::usage("a function of DataFusion does not compute on the values of lists");
+    };
+    let failure =
+        Failure::usage(format!("`{name}` is a function of DataFusion, which does not compute on the values of lists"));
+    marked(failure, Some(span), sql, &format!("did you mean `ragged_{name}`?"))
 }
 
 fn missing_column(name: &str, span: Option<Span>, sql: &str, tables: &[Table]) -> Failure {
@@ -104,6 +118,18 @@ fn is_word(text: &str) -> bool {
 fn location(text: &str) -> Option<Location> {
     let (line, column) = text.split_once(", Column: ")?;
     Some(Location { line: line.parse().ok()?, column: column.trim().parse().ok()? })
+}
+
+/// The function of DataFusion that a message says does not take its arguments.
+fn unsupported(message: &str) -> Option<&str> {
+    let (_, call) = message.split_once("No function matches the given name and argument types '")?;
+    let (name, arguments) = call.split_once('(')?;
+    arguments.contains("List(").then_some(name)
+}
+
+fn has_function(name: &str, functions: &Functions) -> bool {
+    let full = format!("ragged_{name}");
+    functions.all().iter().any(|function| function.name() == full || function.aliases().contains(&full))
 }
 
 /// Where a function is called, under any of its names.

@@ -4,6 +4,7 @@ mod npy;
 mod rows;
 mod table;
 
+use std::fs::File;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::Path;
 
@@ -17,11 +18,18 @@ use crate::exit::Failure;
 use crate::progress::{PERIOD, Progress};
 use rows::Rows;
 
+enum To {
+    Standard,
+    /// A device, a named pipe: what is no file keeps its place.
+    Open(File),
+    File(Beside),
+}
+
 /// Where the rows of a query go.
 pub struct Output {
     place: String,
     format: Format,
-    file: Option<Beside>,
+    to: To,
     schema: SchemaRef,
 }
 
@@ -47,13 +55,11 @@ impl Output {
             return Err(Failure::usage("Arrow IPC is not for terminals; use -o FILE"));
         }
         rows::check(format, schema)?;
-        let file = match is_pipe {
-            true => None,
-            false => {
-                Some(Beside::new(Path::new(place)).map_err(|error| Failure::usage(format!("-o {place}: {error}")))?)
-            }
+        let to = match is_pipe {
+            true => To::Standard,
+            false => open(Path::new(place)).map_err(|error| Failure::usage(format!("-o {place}: {error}")))?,
         };
-        Ok(Self { place: place.into(), format, file, schema: schema.clone() })
+        Ok(Self { place: place.into(), format, to, schema: schema.clone() })
     }
 
     /// Writes the rows. A file appears at the end only.
@@ -62,23 +68,27 @@ impl Output {
     /// Faults of the rows and of the output.
     pub async fn write(self, rows: SendableRecordBatchStream, progress: &Progress) -> Result<(), Failure> {
         let failed = |error: std::io::Error| Failure::data(format!("-o {}: {error}", self.place));
-        match self.file {
-            Some(beside) => {
-                let to = std::io::BufWriter::new(beside.file().map_err(failed)?);
-                let writer = Rows::new(self.format, true, to, &self.schema).map_err(failed)?;
-                stream(rows, writer, progress).await?.map_err(failed)?;
-                beside.finish().map_err(failed)
-            }
-            None => {
-                let to = std::io::BufWriter::new(stdout());
-                let writer = Rows::new(self.format, false, to, &self.schema).map_err(failed)?;
-                match stream(rows, writer, progress).await? {
-                    // The reader of the pipe has what it wants.
-                    Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-                    done => done.map_err(failed),
-                }
-            }
+        let (pipe, beside): (Box<dyn Write + Send>, _) = match self.to {
+            To::Standard => (Box::new(stdout()), None),
+            To::Open(file) => (Box::new(file), None),
+            To::File(beside) => (Box::new(beside.file().map_err(failed)?), Some(beside)),
+        };
+        let writer = Rows::new(self.format, beside.is_some(), std::io::BufWriter::new(pipe), &self.schema);
+        match stream(rows, writer.map_err(failed)?, progress).await? {
+            // The reader of the pipe has what it wants.
+            Err(error) if beside.is_none() && error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => Err(failed(error)),
+            Ok(()) => beside.map_or(Ok(()), Beside::finish).map_err(failed),
         }
+    }
+}
+
+fn open(path: &Path) -> std::io::Result<To> {
+    match path.metadata() {
+        Ok(found) if !found.is_file() && !found.is_dir() => Ok(To::Open(File::options().write(true).open(path)?)),
+        // What a link names is replaced, not the link.
+        Ok(_) => Ok(To::File(Beside::new(&path.canonicalize()?)?)),
+        Err(_) => Ok(To::File(Beside::new(path)?)),
     }
 }
 

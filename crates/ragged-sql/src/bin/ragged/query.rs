@@ -18,7 +18,7 @@ use crate::inputs::{self, INPUT, Table};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::session;
-use crate::written;
+use crate::{short_names, written};
 
 /// Computes the rows and writes them.
 ///
@@ -54,14 +54,19 @@ async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table
         }
         let mut tables = Vec::new();
         for table in &run.tables {
-            let Some((name, path)) = table.split_once('=') else {
-                return Err(Failure::usage(format!("--table {table}: it must be NAME=FILE")));
+            let Some((name, path)) = table.split_once('=').filter(|(name, _)| is_name(name)) else {
+                return Err(Failure::usage(format!(
+                    "--table {table}: it must be NAME=FILE; a name has letters, digits and _"
+                )));
             };
             tables.push(inputs::register(session, Some(name), &[path.to_owned()]).await?);
         }
         return Ok((sql.clone(), tables));
     }
     let select = run.select.as_deref().unwrap_or("*");
+    if select.trim().is_empty() {
+        return Err(Failure::usage("the select list is empty; `*` has all columns"));
+    }
     let table = inputs::register(session, None, &run.inputs).await?;
     let select = match &run.program {
         Some(file) => format!("ragged_program('{}',\n{select}\n) AS result", file.replace('\'', "''")),
@@ -69,6 +74,10 @@ async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table
     };
     let condition = run.condition.as_ref().map_or(String::new(), |condition| format!("WHERE\n{condition}"));
     Ok((format!("SELECT {select} FROM {INPUT} {condition}"), vec![table]))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 async fn plan(
@@ -87,6 +96,10 @@ async fn plan(
     ragged_sql::complete_arguments_of(&mut statement, is_ours);
     let plan = state.statement_to_plan(statement).await.map_err(failed)?;
     reads_only.verify_plan(&plan).map_err(failed)?;
+    let names = short_names::of_lists(&plan, functions);
+    if !names.is_empty() {
+        return Err(fault::not_of_lists(&names, sql));
+    }
     // Faults of calls are found before anything is written.
     let plan = state.optimize(&plan).map_err(failed)?;
     Ok(DataFrame::new(state, plan))

@@ -18,6 +18,11 @@ pub fn session(run: &Run) -> Result<(SessionContext, Functions), Failure> {
     let device = device(&run.device, run.memory)?;
     let mut config = SessionConfig::new().with_information_schema(false);
     config.options_mut().sql_parser.collect_spans = true;
+    if let Some(memory) = run.memory {
+        // What a sort reserves for its last pass must leave it room before.
+        let reserved = &mut config.options_mut().execution.sort_spill_reservation_bytes;
+        *reserved = (*reserved).min(usize::try_from(memory / 8).unwrap_or(usize::MAX));
+    }
     if let Some(threads) = run.threads {
         config = config.with_target_partitions(threads.get());
     }
@@ -53,6 +58,9 @@ fn device(name: &str, memory: Option<u64>) -> Result<Device, Failure> {
     let found = match name {
         "cpu" => Ok(cpu()),
         "gpu" => Device::gpu_with(&options()),
+        name if memory.is_some() => {
+            return Err(Failure::usage(format!("--device {name}: --memory is for `cpu` and `gpu`")));
+        }
         name => Device::named(name),
     };
     found.map_err(|error| Failure::usage(format!("--device {name}: {}", ragged_sql::message(&error))))

@@ -6,7 +6,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::ipc::writer::{FileWriter, StreamWriter};
-use datafusion::arrow::json::LineDelimitedWriter;
+use datafusion::arrow::json::{LineDelimitedWriter, WriterBuilder};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
@@ -51,7 +51,7 @@ impl<W: Write + Send> Rows<W> {
             }
             Format::Arrow if is_file => Self::File(FileWriter::try_new(to, schema).map_err(of_arrow)?),
             Format::Arrow => Self::Stream(StreamWriter::try_new(to, schema).map_err(of_arrow)?),
-            Format::Jsonl => Self::Lines(LineDelimitedWriter::new(to)),
+            Format::Jsonl => Self::Lines(WriterBuilder::new().with_explicit_nulls(true).build(to)),
             Format::Npy => Self::Npy(Npy::new(to)),
             Format::Table => Self::Table(Table::new(to, schema)),
         })
