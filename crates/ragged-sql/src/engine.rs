@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, GenericListArray, OffsetSizeTrait, UInt64Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array, new_empty_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{concat, filter, take};
 use arrow::datatypes::DataType;
@@ -141,10 +141,10 @@ impl Engine {
         let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
         let output = match &compiled.program {
             Some(program) if self.device.is_cpu() => first(program.run(&tensors[..])?)?,
-            // Recorded, not run: the read below submits all of it at once. The plan is found by what is recorded.
+            // Recorded, not run: the read below submits the computation and the copy together.
             _ => compiled.expression.evaluate(&Inputs { columns: &tensors, tables: &self.tables })?,
         };
-        let values: usize = columns.iter().map(innermost).sum();
+        let values: usize = columns.iter().map(types::innermost_len).sum();
         self.values.fetch_add(values as u64, Ordering::Relaxed);
         let array = output.to_arrow_as(&compiled.output)?;
         if array.len() != rows {
@@ -160,19 +160,4 @@ impl Engine {
 
 fn first(outputs: Vec<Tensor>) -> ragged::Result<Tensor> {
     outputs.into_iter().next().ok_or_else(|| fault::argument("the program has no output"))
-}
-
-/// How many values a column has within all its lists.
-fn innermost(column: &ArrayRef) -> usize {
-    fn between<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> usize {
-        let offsets = lists.value_offsets();
-        let (first, last) = (offsets[0].as_usize(), offsets[offsets.len() - 1].as_usize());
-        innermost(&lists.values().slice(first, last - first))
-    }
-    match column.data_type() {
-        DataType::List(_) => between(column.as_list::<i32>()),
-        DataType::LargeList(_) => between(column.as_list::<i64>()),
-        DataType::FixedSizeList(..) => innermost(column.as_fixed_size_list().values()),
-        _ => column.len(),
-    }
 }

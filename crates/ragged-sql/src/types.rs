@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, GenericListArray, OffsetSizeTrait};
 use arrow::datatypes::{DataType, Field};
 
 /// The type of the values within all lists.
@@ -41,27 +41,27 @@ pub(crate) fn of_bytes(of: &DataType) -> DataType {
     }
 }
 
+/// The values of the lists of a column; `None` if it has no lists.
+pub(crate) fn items(column: &ArrayRef) -> Option<ArrayRef> {
+    fn between<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> ArrayRef {
+        let offsets = lists.value_offsets();
+        let (first, last) = (offsets[0].as_usize(), offsets[lists.len()].as_usize());
+        lists.values().slice(first, last - first)
+    }
+    match column.data_type() {
+        DataType::List(_) => Some(between(column.as_list::<i32>())),
+        DataType::LargeList(_) => Some(between(column.as_list::<i64>())),
+        DataType::FixedSizeList(..) => Some(column.as_fixed_size_list().values().clone()),
+        _ => None,
+    }
+}
+
+/// How many values a column has within all its lists.
+pub(crate) fn innermost_len(column: &ArrayRef) -> usize {
+    items(column).map_or(column.len(), |items| innermost_len(&items))
+}
+
 /// Whether a list of the column has a NULL. The column itself has none.
 pub(crate) fn has_null_within(column: &ArrayRef) -> bool {
-    let between = |values: &ArrayRef, from: usize, to: usize| {
-        let values = values.slice(from, to - from);
-        values.logical_null_count() > 0 || has_null_within(&values)
-    };
-    match column.data_type() {
-        DataType::List(_) => {
-            let lists = column.as_list::<i32>();
-            let offsets = lists.value_offsets();
-            between(lists.values(), offsets[0] as usize, offsets[lists.len()] as usize)
-        }
-        DataType::LargeList(_) => {
-            let lists = column.as_list::<i64>();
-            let offsets = lists.value_offsets();
-            between(lists.values(), offsets[0] as usize, offsets[lists.len()] as usize)
-        }
-        DataType::FixedSizeList(..) => {
-            let values = column.as_fixed_size_list().values();
-            between(values, 0, values.len())
-        }
-        _ => false,
-    }
+    items(column).is_some_and(|items| items.logical_null_count() > 0 || has_null_within(&items))
 }

@@ -25,7 +25,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Counts from now on: what was read for schemas is not part of it.
+    /// Counts from now on. Reads of schemas come before, and are not counted.
     pub fn start(&self) {
         self.is_running.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Faults of queries: what is wrong, where, and what may have been meant.
+//! Faults of queries, with the place in the query and similar names.
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Location, SchemaError, Span};

@@ -20,7 +20,7 @@ use rows::Rows;
 
 enum To {
     Standard,
-    /// A device, a named pipe: what is no file keeps its place.
+    /// A device or a named pipe, which is written to and not replaced.
     Open(File),
     File(Beside),
 }
@@ -75,7 +75,7 @@ impl Output {
         };
         let writer = Rows::new(self.format, beside.is_some(), std::io::BufWriter::new(pipe), &self.schema);
         match stream(rows, writer.map_err(failed)?, progress).await? {
-            // The reader of the pipe has what it wants.
+            // The reader of the pipe ended: `| head`.
             Err(error) if beside.is_none() && error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(error) => Err(failed(error)),
             Ok(()) => beside.map_or(Ok(()), Beside::finish).map_err(failed),

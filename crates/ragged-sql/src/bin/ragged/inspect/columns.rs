@@ -1,6 +1,8 @@
 //! Statistics of columns.
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, StringArray};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Float64Array, GenericListArray, OffsetSizeTrait, RecordBatch, StringArray,
+};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::compute::kernels::aggregate::{max, min};
 use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
@@ -65,20 +67,8 @@ impl Column {
                     self.add_within(&column.clone(), depth, others);
                 }
             }
-            DataType::List(_) => {
-                let lists = array.as_list::<i32>();
-                self.lengths(array, depth, |row| lists.value_length(row) as usize);
-                let offsets = lists.value_offsets();
-                let (first, last) = (offsets[0] as usize, offsets[offsets.len() - 1] as usize);
-                self.add_within(&lists.values().slice(first, last - first), depth + 1, fields);
-            }
-            DataType::LargeList(_) => {
-                let lists = array.as_list::<i64>();
-                self.lengths(array, depth, |row| lists.value_length(row) as usize);
-                let offsets = lists.value_offsets();
-                let (first, last) = (offsets[0] as usize, offsets[offsets.len() - 1] as usize);
-                self.add_within(&lists.values().slice(first, last - first), depth + 1, fields);
-            }
+            DataType::List(_) => self.add_lists(array.as_list::<i32>(), array, depth, fields),
+            DataType::LargeList(_) => self.add_lists(array.as_list::<i64>(), array, depth, fields),
             DataType::FixedSizeList(_, width) => {
                 let width = *width as usize;
                 self.lengths(array, depth, |_| width);
@@ -86,6 +76,19 @@ impl Column {
             }
             _ => self.leaves(array),
         }
+    }
+
+    fn add_lists<O: OffsetSizeTrait>(
+        &mut self,
+        lists: &GenericListArray<O>,
+        array: &ArrayRef,
+        depth: usize,
+        fields: &[String],
+    ) {
+        self.lengths(array, depth, |row| lists.value_length(row).as_usize());
+        let offsets = lists.value_offsets();
+        let (first, last) = (offsets[0].as_usize(), offsets[lists.len()].as_usize());
+        self.add_within(&lists.values().slice(first, last - first), depth + 1, fields);
     }
 
     fn lengths(&mut self, array: &ArrayRef, depth: usize, length: impl Fn(usize) -> usize) {
