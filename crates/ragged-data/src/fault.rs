@@ -26,6 +26,25 @@ pub(crate) fn limit(requested: u64, unit: &'static str, limit: u64, whose: impl 
     Error::Limit { what: UNNAMED.into(), requested, unit, limit, whose: whose.into(), location: Location::caller() }
 }
 
+/// The error of a function that the call of `op` at a line is computed by, as one of that call.
+#[cfg(feature = "parquet")]
+pub(crate) fn own(op: &'static str, line: &'static Location<'static>, mut error: Error) -> Error {
+    match &mut error {
+        Error::Argument { op: name, location, .. }
+        | Error::Partition { op: name, location, .. }
+        | Error::Shape { op: name, location, .. }
+        | Error::Io { op: name, location, .. }
+        | Error::Unsupported { op: name, location, .. } => (*name, *location) = (op, line),
+        Error::Limit { what, location, .. } => {
+            // What is in parentheses says where.
+            let place = what.find(" (").map_or("", |at| &what[at..]);
+            (*what, *location) = (format!("{op}{place}"), line);
+        }
+        _ => {}
+    }
+    error
+}
+
 /// Memory for a use that the allocator refuses.
 pub(crate) fn no_memory(what: &str, bytes: u64) -> Error {
     limit(bytes, "bytes", isize::MAX as u64, format!("the allocator, which has no memory for {what} now"))

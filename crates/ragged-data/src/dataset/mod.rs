@@ -37,6 +37,8 @@ mod batch;
 mod batch_size;
 mod bucket;
 mod interleave;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod prefetch;
 mod shuffle;
 mod sources;

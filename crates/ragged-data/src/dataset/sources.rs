@@ -159,11 +159,11 @@ fn string(call: Call, bytes: Vec<u8>) -> Result<Item> {
     Ok(Item::of(Value::column(Column::string(call, bytes)?)))
 }
 
-fn failed(e: ragged::Error) -> Items {
+pub(super) fn failed(e: ragged::Error) -> Items {
     Box::new(std::iter::once(Err(e)))
 }
 
-fn files(
+pub(super) fn files(
     paths: impl IntoIterator<Item = impl AsRef<Path>>,
     open: impl Fn(&Path) -> Items + Send + Sync + 'static,
 ) -> Dataset {

@@ -41,6 +41,12 @@ impl Call {
         Error::Unsupported { op: self.op, dtype, hint: hint.into(), location: self.line }
     }
 
+    /// The error of a function that the call is computed by, as one of the call.
+    #[cfg(all(feature = "dataset", feature = "parquet"))]
+    pub(crate) fn own(self, error: Error) -> Error {
+        crate::fault::own(self.op, self.line, error)
+    }
+
     /// Two dtypes that differ.
     pub(crate) fn dtypes(self, lhs: DType, rhs: DType) -> Error {
         Error::DTypes { op: self.op, lhs, rhs, location: self.line }

@@ -19,10 +19,12 @@
 //! Columns have the types of the [table of Arrow's types](crate::arrow#types). Pages may be compressed by Snappy, LZ4, Zstandard
 //! or gzip, but not by Brotli. Only the pages of the columns and row groups that are asked for are read.
 
+pub(crate) mod by_bytes;
 mod options;
 mod reader;
 mod writer;
 
+use std::panic::Location;
 use std::path::Path;
 
 use ragged::operation::named;
@@ -82,13 +84,15 @@ pub fn from_bytes(
 }
 
 /// Reads records of a Parquet file batch by batch: an iterator of records of [`ReadOptions::batch_rows`] rows, the last ones of
-/// fewer.
+/// fewer, or of [`ReadOptions::batch_bytes`] bytes.
 ///
 /// # Errors
-/// As [`read`], from this call or from the iterator, which ends after an error.
+/// As [`read`], from this call or from the iterator, which ends after an error. A row of more than
+/// [`ReadOptions::max_row_bytes`] is an error that names it, after which the rows behind it follow.
 ///
 /// # Cost
-/// The pages of a batch are decoded when it is asked for.
+/// The pages of a batch are decoded when it is asked for. By bytes, the host holds at most three times the bytes of a batch, or
+/// of one longer row, and a page of each column; the levels of nested values are 4 of the bytes of each.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -108,10 +112,8 @@ pub fn from_bytes(
 #[track_caller]
 pub fn batches(path: impl AsRef<Path>, options: &ReadOptions, device: &Device) -> Result<Batches> {
     let path = path.as_ref();
-    named("parquet::batches", || {
-        let reader = open(path).and_then(|file| Reader::new(file, options)).map_err(in_file(path))?;
-        Ok(Batches::new(reader, path, options, device))
-    })
+    let line = Location::caller();
+    named("parquet::batches", || Batches::open(path, options, device, line))
 }
 
 /// The columns, row groups and rows of a Parquet file, of which only the footer is read.

@@ -18,6 +18,8 @@ pub struct ReadOptions {
     pub(super) row_groups: Option<Range<usize>>,
     pub(super) nulls: Nulls,
     pub(super) batch_rows: Option<usize>,
+    pub(super) batch_bytes: Option<u64>,
+    pub(super) max_row_bytes: Option<u64>,
 }
 
 /// Setters.
@@ -47,9 +49,33 @@ impl ReadOptions {
     }
 
     /// Rows that are decoded at a time, 65,536 by default: those of a batch of [`batches`](super::batches), except the last.
+    /// Beside [`batch_bytes`](Self::batch_bytes), the most rows of a batch.
     #[must_use]
     pub fn batch_rows(self, rows: usize) -> Self {
         Self { batch_rows: Some(rows), ..self }
+    }
+
+    /// Batches of [`batches`](super::batches) have at most this number of bytes, or one row that has more. They may have
+    /// fewer: row groups are not joined, and the bytes of strings are estimated before they are decoded.
+    ///
+    /// Bytes are those of the values, without row splits; numbers of 8 and 16 bits count as Parquet stores them, 4 bytes.
+    #[must_use]
+    pub fn batch_bytes(self, bytes: u64) -> Self {
+        Self { batch_bytes: Some(bytes), ..self }
+    }
+
+    /// A row of more bytes is an error that names the file, the row and its bytes; the rows behind it follow. Rows of numbers
+    /// are measured before they are decoded. Batches have 64 MiB unless [`batch_bytes`](Self::batch_bytes) says otherwise.
+    #[must_use]
+    pub fn max_row_bytes(self, bytes: u64) -> Self {
+        Self { max_row_bytes: Some(bytes), ..self }
+    }
+}
+
+impl ReadOptions {
+    #[cfg(feature = "dataset")]
+    pub(crate) fn nulls_become(&self) -> Nulls {
+        self.nulls
     }
 }
 

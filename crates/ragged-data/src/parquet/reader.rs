@@ -3,27 +3,32 @@
 //! The crate `parquet` panics on some damaged files. Its calls run under `catch_unwind`, and such a panic is the error of the
 //! file.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::file::reader::ChunkReader;
 use arrow_array::{RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{DataType, Fields, SchemaRef};
-use ragged::operation::named;
 use ragged::{Device, Result, StructuredTensor};
 
 use super::ReadOptions;
+use super::by_bytes::ByBytes;
 use crate::arrow::{FromArrow, Nulls};
-use crate::fault::{argument, those_that_exist};
+use crate::fault::{argument, own, those_that_exist};
 use crate::file::{in_file, unreadable};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// The result of a call of the crate `parquet`, whose panic is an error.
-fn guarded<T, E: std::fmt::Display>(call: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
+pub(super) fn guarded<T, E: std::fmt::Display>(call: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(e)) => Err(unreadable(shortened(&e.to_string()))),
@@ -40,9 +45,9 @@ fn shortened(text: &str) -> String {
     text.chars().take(300).collect()
 }
 
-/// The footer of a file, which is the reader of its records.
-fn footer<R: ChunkReader + 'static>(file: R) -> Result<ParquetRecordBatchReaderBuilder<R>> {
-    guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(|e| match e {
+/// The footer of a file.
+fn footer<R: ChunkReader + 'static>(file: &R) -> Result<ArrowReaderMetadata> {
+    guarded(|| ArrowReaderMetadata::load(file, ArrowReaderOptions::default())).map_err(|e| match e {
         ragged::Error::Io { op, what, location } => {
             ragged::Error::Io { op, what: format!("this is no Parquet file: {what}"), location }
         }
@@ -62,10 +67,46 @@ pub struct Layout {
 
 impl Layout {
     pub(super) fn of<R: ChunkReader + 'static>(file: R) -> Result<Self> {
-        let footer = footer(file)?;
+        let footer = footer(&file)?;
         let columns = footer.schema().fields().iter().map(|field| field.name().clone()).collect();
         let rows = footer.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
         Ok(Self { columns, row_groups: rows.collect() })
+    }
+}
+
+/// What options ask for of a file.
+pub(super) struct Footer<R> {
+    pub(super) file: R,
+    pub(super) metadata: Arc<ParquetMetaData>,
+    /// The types of all columns.
+    pub(super) schema: SchemaRef,
+    pub(super) columns: ProjectionMask,
+    pub(super) groups: Range<usize>,
+    arrow: ArrowReaderMetadata,
+}
+
+impl<R: ChunkReader + 'static> Footer<R> {
+    /// # Errors
+    /// A damaged footer; row groups or columns that do not exist.
+    pub(super) fn new(file: R, options: &ReadOptions) -> Result<Self> {
+        let arrow = footer(&file)?;
+        let has = arrow.metadata().num_row_groups();
+        let groups = options.row_groups.clone().unwrap_or(0..has);
+        if groups.end > has || groups.start > groups.end {
+            return Err(argument(format!("there are no row groups {groups:?}; there are {has}, from 0 on")));
+        }
+        let columns = match &options.columns {
+            None => ProjectionMask::all(),
+            Some(names) => {
+                for name in names {
+                    let path: Vec<&str> = name.split('.').collect();
+                    check_column(name, arrow.schema().fields(), &path)?;
+                }
+                ProjectionMask::columns(arrow.parquet_schema(), names.iter().map(String::as_str))
+            }
+        };
+        let (metadata, schema) = (arrow.metadata().clone(), arrow.schema().clone());
+        Ok(Self { file, metadata, schema, columns, groups, arrow })
     }
 }
 
@@ -77,24 +118,11 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new<R: ChunkReader + 'static>(file: R, options: &ReadOptions) -> Result<Self> {
-        let mut footer = footer(file)?;
-        if let Some(wanted) = &options.row_groups {
-            let has = footer.metadata().num_row_groups();
-            if wanted.end > has || wanted.start > wanted.end {
-                return Err(argument(format!("there are no row groups {wanted:?}; there are {has}, from 0 on")));
-            }
-            footer = footer.with_row_groups(wanted.clone().collect());
-        }
-        if let Some(names) = &options.columns {
-            for name in names {
-                let path: Vec<&str> = name.split('.').collect();
-                check_column(name, footer.schema().fields(), &path)?;
-            }
-            let mask = ProjectionMask::columns(footer.parquet_schema(), names.iter().map(String::as_str));
-            footer = footer.with_projection(mask);
-        }
+        let Footer { file, columns, groups, arrow, .. } = Footer::new(file, options)?;
         let rows = options.batch_rows.unwrap_or(BATCH_ROWS).max(1);
-        let reader = guarded(|| footer.with_batch_size(rows).build())?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, arrow);
+        let builder = builder.with_row_groups(groups.collect()).with_projection(columns);
+        let reader = guarded(|| builder.with_batch_size(rows).build())?;
         Ok(Self { schema: reader.schema(), reader })
     }
 
@@ -131,28 +159,63 @@ fn check_column(name: &str, fields: &Fields, path: &[&str]) -> Result<()> {
 
 /// Records of a Parquet file, batch by batch.
 pub struct Batches {
-    reader: Option<Reader>,
+    source: Source,
     path: PathBuf,
     nulls: Nulls,
     device: Device,
+    /// The line of the call.
+    line: &'static Location<'static>,
+}
+
+/// Where batches come from.
+enum Source {
+    Rows(Box<Reader>),
+    Bytes(Box<ByBytes>),
+    /// The end, or an error.
+    Done,
 }
 
 impl Batches {
-    pub(super) fn new(reader: Reader, path: &Path, options: &ReadOptions, device: &Device) -> Self {
-        Self { reader: Some(reader), path: path.to_owned(), nulls: options.nulls, device: device.clone() }
+    pub(super) fn open(
+        path: &Path,
+        options: &ReadOptions,
+        device: &Device,
+        line: &'static Location<'static>,
+    ) -> Result<Self> {
+        let by_bytes = options.batch_bytes.is_some() || options.max_row_bytes.is_some();
+        let source = if by_bytes {
+            Source::Bytes(Box::new(ByBytes::open(path, options)?))
+        } else {
+            let reader = super::open(path).and_then(|file| Reader::new(file, options)).map_err(in_file(path))?;
+            Source::Rows(Box::new(reader))
+        };
+        Ok(Self { source, path: path.to_owned(), nulls: options.nulls, device: device.clone(), line })
+    }
+
+    fn records(&mut self) -> Option<Result<StructuredTensor>> {
+        let next = match &mut self.source {
+            Source::Rows(reader) => reader.records(self.nulls, &self.device).transpose(),
+            Source::Bytes(batches) => {
+                return Some(batches.next_batch()?.and_then(|batch| {
+                    let records =
+                        StructuredTensor::from_arrow_with(&StructArray::from(batch), self.nulls, &self.device);
+                    records.map_err(in_file(&self.path))
+                }));
+            }
+            Source::Done => None,
+        };
+        if !matches!(next, Some(Ok(_))) {
+            self.source = Source::Done;
+        }
+        next.map(|next| next.map_err(in_file(&self.path)))
     }
 }
 
 impl Iterator for Batches {
     type Item = Result<StructuredTensor>;
 
-    #[track_caller]
     fn next(&mut self) -> Option<Self::Item> {
-        let reader = self.reader.as_mut()?;
-        let next = named("parquet::batches", || reader.records(self.nulls, &self.device).map_err(in_file(&self.path)));
-        if !matches!(next, Ok(Some(_))) {
-            self.reader = None;
-        }
-        next.transpose()
+        let line = self.line;
+        Some(self.records()?.map_err(|e| own("parquet::batches", line, e)))
     }
 }

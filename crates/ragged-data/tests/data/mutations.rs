@@ -1,4 +1,4 @@
-//! Damaged files: 100,000 mutations of each format. Each is read or is an error that says where and why; none panics, and none
+//! Damaged files: mutations of each format, 100,000 of most; `RAGGED_MUTATIONS` chooses their number. Each is read or is an error that says where and why; none panics, and none
 //! takes memory that its size does not justify.
 
 use std::cell::Cell;
@@ -10,9 +10,19 @@ use ragged_data::parquet::ReadOptions;
 use ragged_data::{npy, parquet, safetensors};
 
 use crate::allocations::peak_of;
+use crate::npy::Temporary;
 use crate::random_arrays::Random;
 
-const MUTATIONS: usize = 100_000;
+/// Mutations of a format.
+pub const ALL: usize = 100_000;
+
+/// Mutations of a format whose readers take long.
+pub const SOME: usize = 20_000;
+
+/// The number of mutations: `RAGGED_MUTATIONS` of the environment, or `usual`.
+pub fn mutations(usual: usize) -> usize {
+    std::env::var("RAGGED_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
 
 thread_local! {
     /// Whether panics of this thread are counted instead of printed.
@@ -20,7 +30,7 @@ thread_local! {
 }
 
 /// Panics inside of a reader, which it reports as errors, are not printed.
-fn quiet<T>(run: impl FnOnce() -> T) -> T {
+pub fn quiet<T>(run: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let print = std::panic::take_hook();
@@ -66,12 +76,12 @@ fn mutated(file: &[u8], random: &mut Random) -> Vec<u8> {
     out
 }
 
-/// Reads mutations of files on two threads. `most` bounds the memory of a read.
-fn mutate(files: &[Vec<u8>], most: usize, read: impl Fn(Vec<u8>) -> Result<()> + Sync) {
+/// Reads `count` mutations of files on two threads. `most` bounds the memory of a read.
+pub fn mutate(files: &[Vec<u8>], count: usize, most: usize, read: impl Fn(Vec<u8>) -> Result<()> + Sync) {
     let work = |half: u64| {
         let mut random = Random(half);
         let (mut good, mut peak) = (0, 0);
-        for k in 0..MUTATIONS / 2 {
+        for k in 0..count / 2 {
             let bytes = mutated(&files[k % files.len()], &mut random);
             let (outcome, taken) = quiet(|| peak_of(|| catch_unwind(AssertUnwindSafe(|| read(bytes.clone())))));
             assert!(taken <= most, "mutation {k} of {half} takes {taken} bytes: {bytes:?}");
@@ -92,8 +102,8 @@ fn mutate(files: &[Vec<u8>], most: usize, read: impl Fn(Vec<u8>) -> Result<()> +
         (work(0), other.join().expect("no panic"))
     });
     let good = a.0 + b.0;
-    println!("{good} of {MUTATIONS} are still files; at most {} bytes", a.1.max(b.1));
-    assert!(good > 0 && good < MUTATIONS, "{good}");
+    println!("{good} of {count} are still files; at most {} bytes", a.1.max(b.1));
+    assert!(good > 0 && good < count, "{good}");
 }
 
 /// Reads all values, which finds layouts that are invalid. A mutated file may describe more elements than a test should print.
@@ -116,7 +126,7 @@ fn npy_files() -> Result<()> {
     let device = Device::cpu();
     let fixture = |name: &str| std::fs::read(crate::npy::fixture(name)).expect("a fixture");
     let files = ["i32.npy", "fortran.npy", "big_endian.npy", "text.npy", "bytes.npy", "bools.npy"].map(fixture);
-    mutate(&files, 256 << 10, |bytes| values([&npy::from_bytes(bytes, &device)?]));
+    mutate(&files, mutations(ALL), 256 << 10, |bytes| values([&npy::from_bytes(bytes, &device)?]));
     Ok(())
 }
 
@@ -127,7 +137,7 @@ fn npz_files() -> Result<()> {
     let own = npy::npz_to_bytes(all.iter().map(|(name, x)| (*name, x)))?;
     let packed = std::fs::read(crate::npy::fixture("compressed.npz")).expect("a fixture");
     // Deflated bytes stand for 1032 others at most.
-    mutate(&[own, packed], 1 << 20, |bytes| values(npy::npz_from_bytes(bytes, &device)?.values()));
+    mutate(&[own, packed], mutations(ALL), 1 << 20, |bytes| values(npy::npz_from_bytes(bytes, &device)?.values()));
     Ok(())
 }
 
@@ -136,7 +146,7 @@ fn safetensors_files() -> Result<()> {
     let device = Device::cpu();
     let all = small_tensors()?;
     let file = safetensors::to_bytes(all.iter().map(|(name, x)| (*name, x)))?;
-    mutate(&[file], 256 << 10, |bytes| values(safetensors::from_bytes(bytes, &device)?.values()));
+    mutate(&[file], mutations(ALL), 256 << 10, |bytes| values(safetensors::from_bytes(bytes, &device)?.values()));
     Ok(())
 }
 
@@ -148,12 +158,20 @@ fn parquet_files() -> Result<()> {
     let records = StructuredTensor::from_fields_and_rank([("words", &words), ("id", &id)], 1)?;
     let own = parquet::to_bytes(&records)?;
     let polars = std::fs::read(crate::npy::fixture("polars.parquet")).expect("a fixture");
-    mutate(&[own, polars], 16 << 20, |bytes| {
-        let records = parquet::from_bytes(bytes, &ReadOptions::new(), &device)?;
+    let read = |records: StructuredTensor| {
         records.fields().try_for_each(|(_, field)| match field {
             ragged::FieldValue::Tensor(x) => x.to_shared().map(drop),
             _ => Ok(()),
         })
+    };
+    let files = [own, polars];
+    mutate(&files, mutations(ALL), 16 << 20, |bytes| read(parquet::from_bytes(bytes, &ReadOptions::new(), &device)?));
+    // By bytes, from a file.
+    let options = ReadOptions::new().batch_bytes(1000);
+    mutate(&files, mutations(SOME), 16 << 20, |bytes| {
+        let file = Temporary::new(&format!("{:?}.parquet", std::thread::current().id()));
+        std::fs::write(&file.0, bytes).expect("a file");
+        parquet::batches(&file.0, &options, &device)?.try_for_each(|records| read(records?))
     });
     Ok(())
 }

@@ -1,0 +1,86 @@
+//! Parquet files that are larger than the memory of the process:
+//! `cargo run --release --all-features --example larger_than_memory -- FOLDER [LIMIT_MIB]`.
+//!
+//! Writes two files into the folder if they are not there: 4 GiB of short rows, and 512 MiB of short rows with a row of 400 MB
+//! among them. Reads each in batches of 64 MB in a process whose data the system limits (`ulimit -d`), and prints sizes, peaks
+//! and speed. The limit is 1 GiB for the first, and that of the long row for the second.
+
+mod file;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use file::Shape;
+use ragged::Device;
+use ragged_data::parquet::{ReadOptions, batches};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Bytes of a batch.
+const TARGET: u64 = 64 << 20;
+
+/// The files: name, sizes, limit in MiB.
+const FILES: [(&str, Shape, u64); 2] = [
+    ("short_rows.parquet", Shape { bytes: 4 << 30, longest: 4 }, 1024),
+    ("long_row.parquet", Shape { bytes: 512 << 20, longest: 400_000_000 }, 2048),
+];
+
+/// A figure of the process, in MiB.
+fn figure(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib >> 10)
+}
+
+/// Sums each row, and prints what that took.
+fn read(path: &Path) -> Outcome<()> {
+    let device = Device::cpu();
+    let before = figure("VmHWM");
+    let (mut rows, mut values, mut count) = (0, 0, 0);
+    let start = Instant::now();
+    for records in batches(path, &ReadOptions::new().batch_bytes(TARGET), &device)? {
+        let records = records?;
+        let lists = records.field_value("values")?.tensor()?;
+        lists.reduce_sum(1)?.to_host()?;
+        rows += records.len()?;
+        values += lists.flat_values()?.shape()[0].unwrap_or(0);
+        count += 1;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "  {rows} rows, {values} values in {count} batches: {seconds:.1} s, {:.0} M values/s",
+        values as f64 / seconds / 1e6
+    );
+    println!("  peak of resident memory {:?} MiB, {before:?} before the first batch", figure("VmHWM"));
+    Ok(())
+}
+
+fn main() -> Outcome<()> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
+    let limit: Option<u64> = arguments.next().and_then(|n| n.parse().ok());
+    if let Some(path) = std::env::var_os("LARGER_THAN_MEMORY_FILE") {
+        return read(Path::new(&path));
+    }
+    for (name, shape, own) in FILES {
+        let path = folder.join(name);
+        if !path.exists() {
+            file::write(&path, &shape)?;
+        }
+        let limit = limit.unwrap_or(own);
+        let mib = std::fs::metadata(&path)?.len() >> 20;
+        println!(
+            "{name}: {mib} MiB, {} rows, the longest of {} bytes; limit {limit} MiB",
+            file::rows(&shape),
+            shape.longest
+        );
+        let script = format!("ulimit -d {} && exec \"$0\"", limit << 10);
+        let mut child = Command::new("sh");
+        child.args(["-c", &script]).arg(std::env::current_exe()?).env("LARGER_THAN_MEMORY_FILE", &path);
+        if !child.status()?.success() {
+            return Err(format!("{name} does not stream through {limit} MiB").into());
+        }
+    }
+    Ok(())
+}
