@@ -102,7 +102,7 @@ impl Wanted<'_> {
             self.shape.partitions.iter().chain(&shape.partitions[self.shape.partitions.len()..]).cloned().collect();
         shape.conditions.extend_from_slice(conditions);
         let mut fields = records.fields.clone();
-        for field in fields.values_mut() {
+        for (_, field) in fields.iter_mut() {
             *field = match field {
                 FieldValue::Tensor(tensor) => FieldValue::Tensor(self.tensor(tensor, conditions)?),
                 FieldValue::Records(records) => FieldValue::Records(self.records(records, conditions)?),

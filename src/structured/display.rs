@@ -5,10 +5,10 @@ use std::fmt;
 use super::{FieldValue, StructuredTensor};
 
 impl fmt::Display for StructuredTensor {
-    /// Reads the fields: evaluates pending work and waits. A failed read prints its error.
+    /// The fields in the order of their names. Reads them: evaluates pending work and waits. A failed read prints its error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<StructuredTensor(\n  fields={{")?;
-        for (k, (name, field)) in self.fields.iter().enumerate() {
+        for (k, (name, field)) in self.fields.by_name().enumerate() {
             f.write_str(if k == 0 { "" } else { "," })?;
             write!(f, "\n    {name:?}: {}", field.to_string().replace('\n', "\n    "))?;
         }

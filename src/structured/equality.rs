@@ -83,10 +83,12 @@ fn compare(comparison: &mut Comparison, a: &FieldValue, b: &FieldValue) -> Resul
 /// Adds the comparison of records. False if the host knows that they differ.
 #[track_caller]
 fn compare_records(comparison: &mut Comparison, a: &StructuredTensor, b: &StructuredTensor) -> Result<bool> {
-    if !comparison.shapes(&a.shape, &b.shape)? || !a.fields.keys().eq(b.fields.keys()) {
+    if !comparison.shapes(&a.shape, &b.shape)?
+        || !a.fields.by_name().map(|(name, _)| name).eq(b.fields.by_name().map(|(name, _)| name))
+    {
         return Ok(false);
     }
-    for (a, b) in a.fields.values().zip(b.fields.values()) {
+    for ((_, a), (_, b)) in a.fields.by_name().zip(b.fields.by_name()) {
         if !compare(comparison, a, b)? {
             return Ok(false);
         }

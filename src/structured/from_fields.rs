@@ -1,6 +1,5 @@
 //! Records from the tensors of their fields, and records without fields.
 
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::agreement::{Wanted, outer_shape};
@@ -46,19 +45,17 @@ fn collect<N: Into<Arc<str>>, V: Into<FieldValue>>(
     for (name, value) in given {
         let name = name.into();
         check_name(op, &name)?;
-        match fields.entry(name) {
-            Entry::Vacant(free) => free.insert(value.into()),
-            Entry::Occupied(taken) => {
-                return Err(Error::argument(op, format!("field {:?} is given twice", taken.key())));
-            }
-        };
+        if fields.contains_key(&name) {
+            return Err(Error::argument(op, format!("field {name:?} is given twice")));
+        }
+        fields.insert(name, value.into());
     }
     Ok(fields)
 }
 
 /// Construction.
 impl StructuredTensor {
-    /// Records of the given shape with these fields, by name.
+    /// Records of the given shape with these fields, by name and in this order.
     ///
     /// The first dimensions of every field are those of the shape.
     ///
@@ -107,7 +104,7 @@ impl StructuredTensor {
         }
     }
 
-    /// Records of `rank` dimensions with these fields, by name.
+    /// Records of `rank` dimensions with these fields, by name and in this order.
     ///
     /// The first `rank` dimensions of every field are those of the records, ragged where a field's are. Fields under
     /// ragged records share the partitions of the records. [`from_fields`](Self::from_fields) states the sizes.
@@ -169,7 +166,7 @@ impl StructuredTensor {
     #[track_caller]
     pub(super) fn bound(op: &'static str, mut fields: Fields, shape: RaggedShape) -> Result<Self> {
         let wanted = Wanted { op, shape: &shape };
-        for (name, field) in &mut fields {
+        for (name, field) in fields.iter_mut() {
             *field = wanted.bind(name, field)?;
         }
         Self { shape, fields }.of_limited_depth(op)
@@ -201,7 +198,7 @@ impl StructuredTensor {
 #[track_caller]
 fn common_shape(op: &'static str, fields: &Fields, rank: usize) -> Result<RaggedShape> {
     let mut best: Option<(usize, RaggedShape)> = None;
-    for (name, field) in fields {
+    for (name, field) in fields.iter() {
         let shape = outer_shape(op, name, field, rank)?;
         let ragged = shape.row_partitions().iter().filter(|p| p.uniform_length().is_none()).count();
         if best.as_ref().is_none_or(|(most, _)| ragged > *most) {

@@ -7,6 +7,7 @@ mod each;
 mod equality;
 mod field_path;
 mod field_value;
+mod fields;
 mod from_fields;
 mod gather;
 mod get;
@@ -21,14 +22,12 @@ mod reshape;
 mod rows;
 mod updates;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::tensor::Tensor;
+use fields::Fields;
 
 pub use field_path::FieldPath;
 pub use field_value::FieldValue;
@@ -37,9 +36,6 @@ pub use json::{Batches, JsonLines, JsonOptions, JsonType, Misfit};
 pub use keys::{Key, RecordKeys};
 pub use record_shape::RecordShape;
 pub use updates::Update;
-
-/// The fields of records, in the order of their names.
-type Fields = BTreeMap<Arc<str>, FieldValue>;
 
 /// Records of named fields over one shape, which may be ragged.
 ///
@@ -155,7 +151,7 @@ impl StructuredTensor {
         self.shape.device()
     }
 
-    /// The names of the fields, sorted.
+    /// The names of the fields, in the order in which they were given.
     ///
     /// Those of nested records are not among them. TensorFlow: `StructuredTensor.field_names`.
     ///
@@ -170,7 +166,7 @@ impl StructuredTensor {
         self.fields.keys().map(|name| &**name)
     }
 
-    /// The fields with their names, sorted by name.
+    /// The fields with their names, in the order in which they were given.
     ///
     /// A value is a tensor or nested records. No pass, no wait. [`field_value`](Self::field_value) gives one by its
     /// name or path.

@@ -91,7 +91,8 @@ impl fmt::Debug for Update<'_> {
 /// Updates of fields.
 impl StructuredTensor {
     /// The records with updated fields: set, computed from the old value, or removed. Fields without an update are
-    /// kept. The shape of the records stays; the shapes of nested records may change.
+    /// kept. Updated fields stay where they are, and new ones follow. The shape of the records stays; the shapes of nested
+    /// records may change.
     ///
     /// A new field may be added to records that exist. Records of a new nested field are set as a whole. Values must
     /// have the rows of their records, which is a condition where only the device knows them.
@@ -121,11 +122,12 @@ impl StructuredTensor {
     /// ```
     #[track_caller]
     pub fn with_updates<'a>(&self, updates: impl IntoIterator<Item = Update<'a>>) -> Result<Self> {
-        let mut updates: Vec<Update<'a>> = updates.into_iter().collect();
+        let updates: Vec<Update<'a>> = updates.into_iter().collect();
+        let mut paths: Vec<&FieldPath> = updates.iter().map(|update| &update.path).collect();
         // A path is directly before the paths below it.
-        updates.sort_by(|a, b| a.path.cmp(&b.path));
-        for pair in updates.windows(2) {
-            let (above, path) = (&pair[0].path, &pair[1].path);
+        paths.sort();
+        for pair in paths.windows(2) {
+            let (above, path) = (pair[0], pair[1]);
             if path == above {
                 return Err(Error::argument(OP, format!("the field {path} is updated twice")));
             }
@@ -150,7 +152,7 @@ impl StructuredTensor {
             return Err(Error::argument(OP, "a path needs at least one name, but is empty"));
         };
         let mut fields = self.fields.clone();
-        let value = match (fields.remove(name), below) {
+        let value = match (fields.get(name).cloned(), below) {
             (None, [_, ..]) => {
                 return Err(Error::argument(OP, format!("{whole} has no records to be in: {}", self.no_field(name))));
             }
@@ -175,6 +177,8 @@ impl StructuredTensor {
             check_name(OP, name)?;
             let bound = Wanted { op: OP, shape: &self.shape }.bind(name, &value)?;
             fields.insert(name.clone(), bound);
+        } else {
+            fields.remove(name);
         }
         Ok(Self { shape: self.shape.clone(), fields })
     }

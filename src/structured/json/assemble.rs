@@ -11,7 +11,8 @@ use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::{RaggedShape, RowPartition};
-use crate::structured::{FieldValue, Fields, StructuredTensor};
+use crate::structured::fields::Fields;
+use crate::structured::{FieldValue, StructuredTensor};
 use crate::tensor::{HostValues, Tensor, Values};
 
 /// The operations that make records give their own name to errors.

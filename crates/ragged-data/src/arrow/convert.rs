@@ -157,7 +157,7 @@ pub trait ToArrow {
     /// The values as an Arrow array of the type that suits them.
     ///
     /// A ragged dimension becomes a List (a LargeList beyond 2^31 - 1 values), a uniform one below the outermost a
-    /// FixedSizeList, strings Utf8, records a Struct with its fields in the order of their names. There are no nulls. Reads the
+    /// FixedSizeList, strings Utf8, records a Struct with the fields in their order. There are no nulls. Reads the
     /// tensor and waits once; on the CPU the buffers of the result are those of the tensor.
     ///
     /// # Errors

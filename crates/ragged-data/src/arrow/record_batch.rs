@@ -105,7 +105,7 @@ impl FromRecordBatch for StructuredTensor {
 
 /// Makes a record batch of records.
 pub trait ToRecordBatch {
-    /// The records as a record batch, with a column for each field, in the order of their names.
+    /// The records as a record batch, with a column for each field, in their order.
     ///
     /// # Errors
     /// Records of other than one dimension; as [`ToArrow::to_arrow`](super::ToArrow::to_arrow).

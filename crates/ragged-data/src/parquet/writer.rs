@@ -13,7 +13,7 @@ use super::{Compression, WriteOptions};
 use crate::arrow::ToRecordBatch;
 use crate::file::{self, in_file, unreadable};
 
-/// Writes records of one dimension to a Parquet file, with a column for each field, in the order of their names. A file of the
+/// Writes records of one dimension to a Parquet file, with a column for each field, in their order. A file of the
 /// name is replaced once the new one is whole.
 ///
 /// # Errors

@@ -106,10 +106,9 @@ fn record_batches_keep_their_columns() {
         let back = records.to_record_batch_as(&batch.schema()).expect("records");
         assert_eq!(back.schema(), batch.schema());
         assert_eq!(tree::all(&StructArray::from(back)), tree::all(&StructArray::from(batch.clone())));
-        // Without a schema, by name.
-        let sorted = records.to_record_batch().expect("records");
-        let names: Vec<_> = sorted.schema().fields().iter().map(|f| f.name().clone()).collect();
-        assert_eq!(names, ["a", "b", "z"]);
+        // Without a schema, in the same order.
+        let again = records.to_record_batch().expect("records");
+        assert!(again.schema().fields().iter().map(|field| field.name()).eq(names));
     }
 }
 
