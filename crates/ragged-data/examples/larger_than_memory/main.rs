@@ -1,9 +1,9 @@
 //! Parquet files that are larger than the memory of the process:
-//! `cargo run --release --all-features --example larger_than_memory -- FOLDER [LIMIT_MIB]`.
+//! `cargo run --release --all-features --example larger_than_memory -- FOLDER [MIB]`.
 //!
-//! Writes two files into the folder if they are not there: 4 GiB of short rows, and 512 MiB of short rows with a row of 400 MB
-//! among them. Reads each in batches of 64 MB in a process whose data the system limits (`ulimit -d`), and prints sizes, peaks
-//! and speed. The limit is 1 GiB for the first, and that of the long row for the second.
+//! Writes two files into the folder if they are not there: 4 GiB (`MIB`) of short rows, and 512 MiB of short rows with a row of
+//! 400 MB among them. Reads each in batches of 64 MiB in a process whose data the system limits (`ulimit -d`), to 512 MiB and to
+//! 2 GiB, and prints sizes, peaks and speed.
 
 mod file;
 
@@ -21,10 +21,12 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 const TARGET: u64 = 64 << 20;
 
 /// The files: name, sizes, limit in MiB.
-const FILES: [(&str, Shape, u64); 2] = [
-    ("short_rows.parquet", Shape { bytes: 4 << 30, longest: 4 }, 1024),
-    ("long_row.parquet", Shape { bytes: 512 << 20, longest: 400_000_000 }, 2048),
-];
+fn files(mib: u64) -> [(String, Shape, u64); 2] {
+    [
+        (format!("short_rows_{mib}.parquet"), Shape { bytes: mib << 20, longest: 4 }, 512),
+        ("long_row.parquet".into(), Shape { bytes: 512 << 20, longest: 400_000_000 }, 2048),
+    ]
+}
 
 /// A figure of the process, in MiB.
 fn figure(name: &str) -> Option<u64> {
@@ -59,17 +61,16 @@ fn read(path: &Path) -> Outcome<()> {
 fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
-    let limit: Option<u64> = arguments.next().and_then(|n| n.parse().ok());
+    let mib = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(4096);
     if let Some(path) = std::env::var_os("LARGER_THAN_MEMORY_FILE") {
         return read(Path::new(&path));
     }
-    for (name, shape, own) in FILES {
-        let path = folder.join(name);
+    for (name, shape, limit) in files(mib) {
+        let path = folder.join(&name);
         if !path.exists() {
             file::write(&path, &shape)?;
         }
-        let limit = limit.unwrap_or(own);
-        let mib = std::fs::metadata(&path)?.len() >> 20;
+        let size = std::fs::metadata(&path)?.len() >> 20;
         println!(
             "{name}: {mib} MiB, {} rows, the longest of {} bytes; limit {limit} MiB",
             file::rows(&shape),

@@ -20,6 +20,7 @@ pub struct ReadOptions {
     pub(super) batch_rows: Option<usize>,
     pub(super) batch_bytes: Option<u64>,
     pub(super) max_row_bytes: Option<u64>,
+    pub(super) least_decoded: Option<u64>,
 }
 
 /// Setters.
@@ -69,6 +70,13 @@ impl ReadOptions {
     #[must_use]
     pub fn max_row_bytes(self, bytes: u64) -> Self {
         Self { max_row_bytes: Some(bytes), ..self }
+    }
+
+    /// Bytes that are decoded at a time, at least: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn least_decoded(self, bytes: u64) -> Self {
+        Self { least_decoded: Some(bytes), ..self }
     }
 }
 

@@ -11,6 +11,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use proptest::prelude::*;
 use ragged::{Device, Error, RaggedTensor, Result, StructuredTensor};
 use ragged_data::arrow::{FromRecordBatch, Nulls, ToRecordBatch};
+use ragged_data::dataset::{Dataset, Skipped};
 use ragged_data::parquet::{ReadOptions, WriteOptions, batches, read, write, write_with};
 
 use crate::devices::fails;
@@ -68,7 +69,10 @@ proptest! {
         let options = ReadOptions::new().nulls(Nulls::Empty).batch_bytes(bytes);
         let (all, _) = joined(&file.0, &options).expect("batches");
         prop_assert_eq!(&trees(all), &want);
-        let (all, count) = joined(&file.0, &options.clone().batch_bytes(u64::MAX).batch_rows(1)).expect("batches");
+        // Decoded a few rows at a time, which begin within pages.
+        let (all, _) = joined(&file.0, &options.clone().least_decoded(1)).expect("batches");
+        prop_assert_eq!(&trees(all), &want);
+        let (all, count) = joined(&file.0, &options.batch_bytes(u64::MAX).batch_rows(1)).expect("batches");
         prop_assert_eq!((trees(all), count), (want, n));
     }
 }
@@ -166,6 +170,36 @@ fn strings_are_measured_exactly() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn datasets_have_the_batches_of_all_files() -> Result<()> {
+    let device = Device::cpu();
+    let files = ["first", "second"].map(|name| Temporary::new(&format!("{name}.parquet")));
+    write(&files[0].0, &rows(&[1, 0, 5000, 2])?)?;
+    write(&files[1].0, &rows(&[3, 1])?)?;
+    let paths = [files[0].0.clone(), "no/such/file".into(), files[1].0.clone()];
+    let options = ReadOptions::new().batch_bytes(1000).max_row_bytes(2000);
+    let line = line!() + 1;
+    let dataset = Dataset::from_parquet(&paths, &options);
+    let mut texts = Vec::new();
+    for item in &dataset {
+        texts.push(match item {
+            Ok(item) => item.field("rows")?.tensor(&device)?.to_nested()?.to_string(),
+            Err(e) => {
+                assert_eq!(e.location().map(|at| at.line()), Some(line), "{e}");
+                e.to_string()
+            }
+        });
+    }
+    assert_eq!((texts.len(), texts[0].as_str(), texts[2].as_str()), (5, "[[0], []]", "[[3, 3]]"), "{texts:?}");
+    let long =
+        format!("Dataset::from_parquet (row 2 of {}) needs 20008 bytes, but 2000 is the limit", paths[0].display());
+    assert!(texts[1].starts_with(&long), "{}", texts[1]);
+    assert!(texts[3].starts_with("Dataset::from_parquet: no/such/file: "), "{}", texts[3]);
+    assert_eq!(texts[4], "[[0, 0, 0], [1]]");
+    assert_eq!(dataset.skip_errors(&Skipped::default()).unbatch().iter().count(), 5);
+    Ok(())
+}
+
 /// pyarrow's pages of the first version end within rows.
 #[test]
 fn rows_may_go_on_in_the_next_page() -> Result<()> {
@@ -173,6 +207,8 @@ fn rows_may_go_on_in_the_next_page() -> Result<()> {
     let want = read(&path, &ReadOptions::new(), &Device::cpu())?;
     for bytes in [1, 100, 3000, 100_000, u64::MAX] {
         let (all, count) = joined(path.as_ref(), &ReadOptions::new().batch_bytes(bytes))?;
+        assert!(all.equals(&want)?, "{bytes}");
+        let (all, _) = joined(path.as_ref(), &ReadOptions::new().batch_bytes(bytes).least_decoded(1))?;
         assert!(all.equals(&want)?, "{bytes}");
         assert_eq!(count == 1, bytes >= 100_000, "{count} batches of {bytes}");
     }
@@ -191,8 +227,10 @@ fn files_of_others_and_misuse() -> Result<()> {
     for name in ["pyarrow", "polars", "none", "snappy", "gzip", "zstd", "lz4"] {
         let path = fixture(&format!("{name}.parquet"));
         let want = read(&path, &ReadOptions::new(), &device)?;
-        let (all, _) = joined(path.as_ref(), &ReadOptions::new().batch_bytes(1))?;
-        assert!(all.equals(&want)?, "{name}");
+        for least in [1, 1 << 20] {
+            let (all, _) = joined(path.as_ref(), &ReadOptions::new().batch_bytes(1).least_decoded(least))?;
+            assert!(all.equals(&want)?, "{name}");
+        }
     }
     let one = ReadOptions::new().batch_bytes(1);
     fails(batches("no/such/file", &one, &device).map(drop), "parquet::batches: no/such/file: ");

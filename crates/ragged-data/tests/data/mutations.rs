@@ -167,7 +167,7 @@ fn parquet_files() -> Result<()> {
     let files = [own, polars];
     mutate(&files, mutations(ALL), 16 << 20, |bytes| read(parquet::from_bytes(bytes, &ReadOptions::new(), &device)?));
     // By bytes, from a file.
-    let options = ReadOptions::new().batch_bytes(1000);
+    let options = ReadOptions::new().batch_bytes(20).least_decoded(1);
     mutate(&files, mutations(SOME), 16 << 20, |bytes| {
         let file = Temporary::new(&format!("{:?}.parquet", std::thread::current().id()));
         std::fs::write(&file.0, bytes).expect("a file");

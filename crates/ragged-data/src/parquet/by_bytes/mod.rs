@@ -53,6 +53,7 @@ pub(crate) struct ByBytes {
     rows: usize,
     bytes: u64,
     row_bytes: u64,
+    decoded_bytes: u64,
     done: bool,
 }
 
@@ -85,6 +86,10 @@ impl ByBytes {
             rows: options.batch_rows.unwrap_or(usize::MAX).max(1),
             bytes: options.batch_bytes.unwrap_or(BATCH_BYTES),
             row_bytes: options.max_row_bytes.unwrap_or(u64::MAX),
+            decoded_bytes: options
+                .batch_bytes
+                .unwrap_or(BATCH_BYTES)
+                .max(options.least_decoded.unwrap_or(LEAST_DECODED)),
             done: false,
             metadata,
         })
@@ -127,7 +132,7 @@ impl ByBytes {
                 self.group = Some(Group::new(&self.source, &self.metadata, number, |k| self.is_read[k])?);
                 continue;
             };
-            match group.next(&self.levels, self.bytes.max(LEAST_DECODED), self.row_bytes)? {
+            match group.next(&self.levels, self.decoded_bytes, self.row_bytes)? {
                 None => self.group = None,
                 Some(Next::Rows(batch)) => self.decoded = Some(batch),
                 Some(Next::Refused(bytes)) => {

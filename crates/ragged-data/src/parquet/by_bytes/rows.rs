@@ -35,8 +35,8 @@ pub(super) fn bytes_between(array: &dyn Array) -> Bytes<'_> {
         DataType::LargeUtf8 => strings(array.as_string::<i64>().offsets()),
         DataType::Binary => strings(array.as_binary::<i32>().offsets()),
         DataType::LargeBinary => strings(array.as_binary::<i64>().offsets()),
-        DataType::Utf8View => sums(array.len(), |i| u64::from(array.as_string_view().views()[i] as u32)),
-        DataType::BinaryView => sums(array.len(), |i| u64::from(array.as_binary_view().views()[i] as u32)),
+        DataType::Utf8View => sums(move |i| u64::from(array.as_string_view().views()[i] as u32)),
+        DataType::BinaryView => sums(move |i| u64::from(array.as_binary_view().views()[i] as u32)),
         DataType::FixedSizeBinary(size) => each(*size as u64),
         DataType::Dictionary(..) => {
             let array = array.as_any_dictionary();
@@ -44,7 +44,7 @@ pub(super) fn bytes_between(array: &dyn Array) -> Bytes<'_> {
                 return each(0);
             }
             let (keys, below) = (array.normalized_keys(), bytes_between(array.values()));
-            sums(keys.len(), |i| below(keys[i], keys[i] + 1))
+            sums(move |i| below(keys[i], keys[i] + 1))
         }
         DataType::Boolean => each(1),
         other => each(other.primitive_width().unwrap_or(0).max(4) as u64),
@@ -66,17 +66,10 @@ fn lists<'a, O: OffsetSizeTrait>(offsets: &'a OffsetBuffer<O>, values: &'a dyn A
 
 fn views<'a, O: OffsetSizeTrait>(starts: &'a [O], sizes: &'a [O], values: &'a dyn Array) -> Bytes<'a> {
     let below = bytes_between(values);
-    sums(starts.len(), |i| below(starts[i].as_usize(), starts[i].as_usize() + sizes[i].as_usize()))
+    sums(move |i| below(starts[i].as_usize(), starts[i].as_usize() + sizes[i].as_usize()))
 }
 
-/// Differences of the sums of lengths.
-fn sums<'a>(n: usize, length: impl Fn(usize) -> u64) -> Bytes<'a> {
-    let mut sums = Vec::with_capacity(n + 1);
-    let mut sum = 0u64;
-    sums.push(sum);
-    sums.extend((0..n).map(|i| {
-        sum = sum.saturating_add(length(i));
-        sum
-    }));
-    Box::new(move |start, end| sums[end] - sums[start])
+/// Sums of lengths.
+fn sums<'a>(length: impl Fn(usize) -> u64 + 'a) -> Bytes<'a> {
+    Box::new(move |start, end| (start..end).fold(0u64, |sum, i| sum.saturating_add(length(i))))
 }
