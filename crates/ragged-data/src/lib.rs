@@ -11,6 +11,7 @@
 #![cfg_attr(
     not(all(
         feature = "parquet",
+        feature = "json",
         feature = "npy",
         feature = "safetensors",
         feature = "dlpack",
@@ -28,10 +29,12 @@ pub mod dataset;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
 mod fault;
-#[cfg(any(feature = "npy", feature = "safetensors", feature = "parquet"))]
+#[cfg(any(feature = "npy", feature = "safetensors", feature = "parquet", feature = "json"))]
 mod file;
 #[cfg(any(feature = "tf", feature = "dataset"))]
 pub mod item;
+#[cfg(feature = "json")]
+pub mod json;
 mod memory;
 #[cfg(feature = "npy")]
 pub mod npy;

@@ -8,6 +8,7 @@ mod arrow_types;
 mod by_bytes;
 mod devices;
 mod dlpack;
+mod json;
 mod large;
 mod memory;
 mod mutated_memory;
