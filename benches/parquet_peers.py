@@ -9,7 +9,7 @@ groups of 1,048,576 rows. Each engine reads it and writes the `id` and the mean 
 number of threads; the results are compared. Rounds alternate between the engines, each in a process of its own; a time is
 the least of the rounds, from the start of the process to its end. The peak is the process's resident memory.
 """
-import argparse, math, os, pathlib, platform, resource, subprocess, sys, tempfile, time
+import argparse, multiprocessing, os, pathlib, platform, resource, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 POLARS = """
@@ -20,16 +20,16 @@ pl.scan_parquet(source).select("id", pl.col("x").list.mean().alias("m")).sink_pa
 
 
 def write_input(path, values, mean):
+    """Writes rows until they have so many values."""
     import numpy, pyarrow, pyarrow.parquet
     random = numpy.random.default_rng(7)
-    rows = values // mean
-    lengths = numpy.minimum(random.geometric(1 / mean, rows) - 1, 4 * mean)
-    offsets = numpy.concatenate([[0], numpy.cumsum(lengths)])
-    x = random.standard_normal(int(offsets[-1]), dtype=numpy.float32)
+    offsets = numpy.concatenate([[0], numpy.cumsum(numpy.minimum(random.geometric(1 / mean, 2 * values // mean) - 1, 4 * mean))])
+    rows = int(numpy.searchsorted(offsets, values))
+    offsets = numpy.minimum(offsets[: rows + 1], values)
+    x = random.standard_normal(values, dtype=numpy.float32)
     lists = pyarrow.LargeListArray.from_arrays(offsets, x).cast(pyarrow.list_(pyarrow.float32()))
     table = pyarrow.table({"id": numpy.arange(rows), "x": lists})
     pyarrow.parquet.write_table(table, path, compression="zstd", row_group_size=1 << 20)
-    return rows, int(offsets[-1])
 
 
 def run(command, environment):
@@ -51,6 +51,7 @@ def compare(paths):
         close = numpy.isclose(means, first, rtol=1e-5, atol=1e-6) | (numpy.isnan(means) & numpy.isnan(first))
         if len(means) != len(first) or not close.all():
             sys.exit(f"{path.name} has other means: {(~close).sum()} of {len(first)}")
+    return len(first)
 
 
 def main():
@@ -66,11 +67,15 @@ def main():
         build = ["cargo", "build", "--release", "--package", "ragged-sql", "--bin", "ragged"]
         subprocess.run(build, cwd=ROOT, check=True)
         arguments.binary = ROOT / "target/release/ragged"
-    import polars, pyarrow
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         folder = pathlib.Path(folder)
         source = folder / "in.parquet"
-        rows, values = write_input(source, arguments.values, arguments.mean)
+        # In a process of its own: the peak of a process is at least the memory of the one that started it.
+        writer = multiprocessing.get_context("spawn").Process(target=write_input, args=(source, arguments.values, arguments.mean))
+        writer.start()
+        writer.join()
+        if writer.exitcode != 0:
+            sys.exit("the input could not be written")
         threads = ["--threads", str(arguments.threads)]
 
         def query(select, target):
@@ -91,8 +96,9 @@ def main():
                 times[name].append(seconds)
                 peaks[name].append(peak)
                 print(f"{name}: {seconds:.2f} s, {peak:.0f} MiB", file=sys.stderr)
-        compare(list(targets.values()))
-        size = source.stat().st_size
+        rows = compare(list(targets.values()))
+        size, values = source.stat().st_size, arguments.values
+    import polars, pyarrow
     print("# A mean per row of a Parquet file\n")
     print(f"{values:,} 32-bit floats in {rows:,} rows, {size / 1e6:.0f} MB of Parquet (Zstandard); the ids and means are written")
     print(f"as Parquet. {arguments.threads} threads, polars {polars.__version__}, pyarrow {pyarrow.__version__},")

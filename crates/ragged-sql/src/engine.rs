@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array, new_empty_array};
 use arrow::buffer::NullBuffer;
@@ -17,6 +17,9 @@ use crate::expression::{Expression, Inputs};
 use crate::fault;
 use crate::tables::Tables;
 use crate::types;
+
+/// Batches of so many values are divided among all threads.
+const DIVIDED: usize = 1 << 20;
 
 /// What functions of one registration share: the device, tables of files, compiled expressions.
 #[derive(Debug)]
@@ -115,13 +118,23 @@ impl Engine {
         Ok(take(&computed, &places, None)?)
     }
 
-    /// As [`Self::run`], of rows without NULL. Rows that are too many for one tensor are computed in halves.
+    /// As [`Self::run_here`], divided among all threads if there are many values, also where a thread computes its batches by
+    /// itself.
     fn run_valid(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+        let values: usize = columns.iter().map(types::innermost_len).sum();
+        match many_threads() {
+            Some(threads) if values >= DIVIDED => threads.install(|| self.run_here(compiled, columns, rows)),
+            _ => self.run_here(compiled, columns, rows),
+        }
+    }
+
+    /// As [`Self::run`], of rows without NULL. Rows that are too many for one tensor are computed in halves.
+    fn run_here(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         match self.run_at_once(compiled, columns, rows) {
             Err(Error::Limit { .. }) if rows > 1 => {
                 let part = |from: usize, count: usize| {
                     let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(from, count)).collect();
-                    self.run_valid(compiled, &columns, count)
+                    self.run_here(compiled, &columns, count)
                 };
                 let halves = [part(0, rows / 2)?, part(rows / 2, rows - rows / 2)?];
                 Ok(concat(&[&*halves[0], &*halves[1]])?)
@@ -156,6 +169,13 @@ impl Engine {
         }
         Ok(array)
     }
+}
+
+/// All threads, if the current one is that of a pool of its own.
+fn many_threads() -> Option<&'static rayon::ThreadPool> {
+    static THREADS: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+    let by_itself = rayon::current_thread_index().is_some() && rayon::current_num_threads() == 1;
+    by_itself.then(|| THREADS.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()).as_ref()).flatten()
 }
 
 fn first(outputs: Vec<Tensor>) -> ragged::Result<Tensor> {

@@ -72,7 +72,7 @@ fn main() -> Outcome<()> {
         }
         let size = std::fs::metadata(&path)?.len() >> 20;
         println!(
-            "{name}: {mib} MiB, {} rows, the longest of {} bytes; limit {limit} MiB",
+            "{name}: {size} MiB, {} rows, the longest of {} bytes; limit {limit} MiB",
             file::rows(&shape),
             shape.longest
         );

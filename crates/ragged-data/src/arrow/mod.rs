@@ -42,6 +42,7 @@
 //! [`StructuredTensor`]: ragged::StructuredTensor
 
 mod batches;
+mod bits;
 mod convert;
 mod decode;
 mod encode;

@@ -13,9 +13,10 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
 use ragged::{Device, FieldValue, RaggedTensor, Result, RowPartition, Tensor};
 
+use super::bits::bytes_of_bits;
 use super::{Mask, Masked};
 use crate::fault::{argument, too_many};
-use crate::memory::{MAX_VALUES, Numbers, room};
+use crate::memory::{MAX_VALUES, Numbers};
 
 pub(super) use numbers::dtype_of;
 
@@ -157,11 +158,7 @@ impl Decoder<'_> {
 
     /// Bools of bits; false where they are null.
     fn bytes_of_bits(&self, bits: &BooleanBuffer, nulls: Option<&NullBuffer>) -> Result<Tensor> {
-        let mut bytes: Vec<u8> = room("bools of an Arrow array", bits.len())?;
-        match nulls {
-            None => bytes.extend(bits.iter().map(u8::from)),
-            Some(nulls) => bytes.extend(bits.iter().zip(nulls.iter()).map(|(bit, valid)| u8::from(bit && valid))),
-        }
+        let bytes = bytes_of_bits(bits, nulls)?;
         let n = bytes.len();
         Ok(RaggedTensor::<bool>::from_shared(std::sync::Arc::new(Numbers(bytes)), &[n], self.device)?.into_erased())
     }

@@ -8,8 +8,9 @@ use arrow_schema::{DataType, IntervalUnit};
 use ragged::{DType, Result, Tensor};
 
 use super::Decoder;
+use crate::arrow::bits::without_nulls;
 use crate::arrow::memory::owner;
-use crate::memory::{Numbers, room};
+use crate::memory::Numbers;
 
 /// The dtype in which an Arrow type of numbers is stored.
 pub(in crate::arrow) fn dtype_of(data_type: &DataType) -> Option<DType> {
@@ -41,16 +42,7 @@ impl Decoder<'_> {
         let buffer = buffer.slice_with_length(data.offset() * size, n * size);
         let memory: Arc<dyn AsRef<[u8]> + Send + Sync> = match self.emptied(nulls) {
             None => owner(buffer),
-            Some(nulls) => {
-                let mut bytes: Vec<u8> = room("numbers of an Arrow array", buffer.len())?;
-                bytes.extend_from_slice(&buffer);
-                for (item, valid) in bytes.chunks_exact_mut(size).zip(nulls.iter()) {
-                    if !valid {
-                        item.fill(0);
-                    }
-                }
-                Arc::new(Numbers(bytes))
-            }
+            Some(nulls) => Arc::new(Numbers(without_nulls(&buffer, size, nulls)?)),
         };
         Tensor::from_shared(memory, dtype, &[n], self.device)
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, make_array};
-use arrow_buffer::BooleanBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use ragged::{DType, Result, SharedTensor};
 
 use super::{named, refused};
+use crate::arrow::bits::bits_of_bytes;
 use crate::arrow::decode::dtype_of;
 use crate::arrow::memory::buffer;
 use crate::fault::argument;
@@ -45,8 +45,7 @@ pub(super) fn numbers(path: &str, shared: &SharedTensor, data_type: Option<&Data
     };
     let n = shared.values.len() / dtype.size();
     if dtype == DType::Bool && data_type == DataType::Boolean {
-        let bits = BooleanBuffer::collect_bool(n, |i| shared.values[i] != 0);
-        return Ok(Arc::new(BooleanArray::new(bits, None)));
+        return Ok(Arc::new(BooleanArray::new(bits_of_bytes(&shared.values)?, None)));
     }
     if dtype_of(&data_type) != Some(dtype) {
         return Err(argument(format!("{}values of {dtype} are no {data_type}", named(path))));

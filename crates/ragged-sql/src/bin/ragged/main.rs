@@ -22,12 +22,22 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 use exit::Failure;
 
+/// Makes a thread compute its batches by itself: the partitions of a query use the other threads. Batches of many values are
+/// divided nevertheless. Without it, a mean of ten values a row took 1.05 times as long on two cores.
+fn computes_by_itself() {
+    // Whether or not it succeeds, the results are the same.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    // The pool of a thread ends with it.
+    std::mem::forget(pool);
+}
+
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return Failure::data(error).report(),
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().on_thread_start(computes_by_itself).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return Failure::data(error).report(),
+        };
     let done = runtime.block_on(async {
         // A task of its own, so that a long computation does not delay the signal.
         let work = tokio::spawn(async move {

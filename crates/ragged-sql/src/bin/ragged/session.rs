@@ -13,10 +13,14 @@ use crate::arguments::Run;
 use crate::exit::{Failure, message};
 use crate::short_names;
 
+/// Rows of a batch: twice DataFusion's default. Measured on a mean of ten values a row, next to one batch of 8,192 rows: 0.9 of
+/// the time; with 32,768 rows the same.
+const BATCH_ROWS: usize = 16_384;
+
 /// A session of one query, and its functions.
 pub fn session(run: &Run) -> Result<(SessionContext, Functions), Failure> {
     let device = device(&run.device, run.memory)?;
-    let mut config = SessionConfig::new().with_information_schema(false);
+    let mut config = SessionConfig::new().with_information_schema(false).with_batch_size(BATCH_ROWS);
     config.options_mut().sql_parser.collect_spans = true;
     if let Some(memory) = run.memory {
         // What a sort reserves for its last pass must leave it room before.
