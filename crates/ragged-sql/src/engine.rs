@@ -13,13 +13,16 @@ use ragged::operation::named;
 use ragged::{Device, Error, Program, Tensor, TensorSpec};
 use ragged_data::arrow::{FromArrow, Nulls, ToArrow};
 
-use crate::expression::{Expression, Inputs};
+use crate::expression::{Argument, Expression, Inputs, Rows};
 use crate::fault;
 use crate::tables::Tables;
-use crate::types;
+use crate::{samples, types};
 
 /// Batches of so many values are divided among all threads.
 const DIVIDED: usize = 1 << 20;
+
+/// Rows on which expressions are tried.
+const SAMPLES: usize = 4;
 
 /// What functions of one registration share: the device, tables of files, compiled expressions.
 #[derive(Debug)]
@@ -84,7 +87,7 @@ impl Engine {
         let empty = |of: &DataType| Tensor::from_arrow(&*new_empty_array(of), &self.device);
         let columns = types.iter().map(empty).collect::<ragged::Result<Vec<_>>>()?;
         let specs: Vec<TensorSpec> = columns.iter().map(TensorSpec::of).collect();
-        let evaluate = |columns: &[Tensor]| expression.evaluate(&Inputs { columns, tables: &self.tables });
+        let evaluate = |columns: &[Tensor]| expression.evaluate(&Inputs { columns, tables: &self.tables, rows: None });
         let program = match Program::trace(&specs, evaluate) {
             Ok(program) => Some(program),
             Err(Error::Traced { .. }) => None,
@@ -94,9 +97,64 @@ impl Engine {
             Some(program) => first(program.run(&columns[..])?)?,
             None => evaluate(&columns)?,
         };
+        self.check_rows(expression, types)?;
         let output = output.to_arrow()?.data_type().clone();
         let output = if types.iter().any(types::is_of_bytes) { types::of_bytes(&output) } else { output };
         Ok(Compiled { expression: expression.clone(), program, output })
+    }
+
+    /// Tries the expression on a few rows.
+    ///
+    /// # Errors
+    /// A call whose result has another number of rows, or depends on other rows.
+    fn check_rows(&self, expression: &Expression, types: &[DataType]) -> ragged::Result<()> {
+        let Ok(samples) = types.iter().map(|of| samples::column(of, SAMPLES)).collect::<Result<Vec<_>>>() else {
+            return Ok(());
+        };
+        let columns: Vec<Tensor> =
+            samples.iter().map(|column| Tensor::from_arrow(&**column, &self.device)).collect::<ragged::Result<_>>()?;
+        let rows = Rows::new(SAMPLES);
+        // It may fail for values that are not those of the query.
+        let _ = expression.evaluate(&Inputs { columns: &columns, tables: &self.tables, rows: Some(&rows) });
+        rows.fault().map_or(Ok(()), Err)?;
+        match self.combines_rows(expression, &samples)? {
+            Some(name) => Err(fault::argument(format!(
+                "{name}: a function computes each row, and its result would depend on other rows of the table: lists are \
+                 required, not one value for each row"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The innermost call whose result for a row of the samples differs from that for the row by itself.
+    fn combines_rows(&self, expression: &Expression, samples: &[ArrayRef]) -> ragged::Result<Option<String>> {
+        let (own, arguments) = match expression {
+            Expression::Call(function, arguments) => {
+                (function.name.to_owned(), arguments.iter().flat_map(Argument::expressions).collect::<Vec<_>>())
+            }
+            Expression::Saved(place, inputs) => (place.to_string(), inputs.iter().collect()),
+            _ => return Ok(None),
+        };
+        if !self.differs(expression, samples) {
+            return Ok(None);
+        }
+        for argument in arguments {
+            if let Some(name) = self.combines_rows(argument, samples)? {
+                return Ok(Some(name));
+            }
+        }
+        Ok(Some(own))
+    }
+
+    /// Whether the samples have another result together than each by itself. Faults are those of their values.
+    fn differs(&self, expression: &Expression, samples: &[ArrayRef]) -> bool {
+        let result = |from: usize, count: usize| -> ragged::Result<ArrayRef> {
+            let column = |column: &ArrayRef| Tensor::from_arrow(&*column.slice(from, count), &self.device);
+            let columns = samples.iter().map(column).collect::<ragged::Result<Vec<_>>>()?;
+            expression.evaluate(&Inputs { columns: &columns, tables: &self.tables, rows: None })?.to_arrow()
+        };
+        let Ok(together) = result(0, SAMPLES) else { return false };
+        (0..SAMPLES).any(|row| result(row, 1).is_ok_and(|alone| *together.slice(row, 1) != *alone))
     }
 
     /// The result for a batch of rows. A row with a NULL gives NULL, and is not computed.
@@ -155,7 +213,7 @@ impl Engine {
         let output = match &compiled.program {
             Some(program) if self.device.is_cpu() => first(program.run(&tensors[..])?)?,
             // Recorded, not run: the read below submits the computation and the copy together.
-            _ => compiled.expression.evaluate(&Inputs { columns: &tensors, tables: &self.tables })?,
+            _ => compiled.expression.evaluate(&Inputs { columns: &tensors, tables: &self.tables, rows: None })?,
         };
         let values: usize = columns.iter().map(types::innermost_len).sum();
         self.values.fetch_add(values as u64, Ordering::Relaxed);

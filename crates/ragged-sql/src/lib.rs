@@ -4,7 +4,8 @@ mod engine;
 mod expression;
 mod fault;
 mod functions;
-mod named;
+mod samples;
+mod statement;
 mod tables;
 mod types;
 mod udf;
@@ -20,7 +21,7 @@ use engine::Engine;
 use udf::{OfOperation, ProgramFunction};
 
 pub use fault::message;
-pub use named::{complete_arguments, complete_arguments_of};
+pub use statement::{complete_arguments, complete_arguments_of};
 
 /// Gives a session the functions `ragged_*`, which compute on the device.
 ///

@@ -3,7 +3,7 @@
 use ragged::operation::{Operation, Value, named};
 use ragged::{DType, Result, Tensor};
 
-use super::{Argument, Expression, Literal, parse};
+use super::{Argument, Expression, Literal, Rows, parse};
 use crate::fault;
 use crate::functions::{Accepts, Function, Parameter};
 use crate::tables::Tables;
@@ -12,6 +12,8 @@ use crate::tables::Tables;
 pub(crate) struct Inputs<'i> {
     pub(crate) columns: &'i [Tensor],
     pub(crate) tables: &'i Tables,
+    /// A check of the rows of each call, where the columns are samples.
+    pub(crate) rows: Option<&'i Rows>,
 }
 
 impl Expression {
@@ -28,7 +30,10 @@ impl Expression {
             Self::Saved(place, of) => {
                 let of = of.iter().map(|input| input.evaluate(inputs)).collect::<Result<Vec<_>>>()?;
                 let outputs = inputs.tables.program(place)?.run(&of[..])?;
-                outputs.into_iter().next().ok_or_else(|| fault::argument(format!("{place} has no output")))
+                let output = outputs.into_iter().next();
+                let output = output.ok_or_else(|| fault::argument(format!("{place} has no output")))?;
+                inputs.rows.map_or(Ok(()), |rows| rows.check_saved(place, &output))?;
+                Ok(output)
             }
         }
     }
@@ -60,13 +65,15 @@ fn call(function: &'static Function, arguments: &[Argument], inputs: &Inputs<'_>
     for (parameter, value) in function.parameters.iter().zip(&mut values) {
         below_the_rows(parameter, value, rank).map_err(|why| fault::argument(format!("{}: {why}", function.name)))?;
     }
-    named(function.name, || {
+    let result = named(function.name, || {
         let mut results = function.operation.call(&values)?;
         Ok(match function.result {
             Some(k) => results.swap_remove(k),
             None => results.pop().expect("an operation has a result"),
         })
-    })
+    })?;
+    inputs.rows.map_or(Ok(()), |rows| rows.check(function, &values, &result))?;
+    Ok(result)
 }
 
 /// The number once for each row of the columns.

@@ -4,6 +4,7 @@ mod bind;
 mod evaluate;
 mod literal;
 mod parse;
+mod rows;
 mod text;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::functions::Function;
 pub(crate) use bind::{Given, bind};
 pub(crate) use evaluate::Inputs;
 pub(crate) use literal::Literal;
+pub(crate) use rows::Rows;
 
 /// What one program computes from columns.
 #[derive(Debug, Clone)]

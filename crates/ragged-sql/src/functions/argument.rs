@@ -47,6 +47,17 @@ impl Parameter {
     }
 }
 
+/// Options of the type of an argument that the operation does not take, and what does the same.
+const NOT_OPTIONS: &[(&str, &str, &str)] = &[
+    ("embedding_lookup", "weights", "ragged_multiply(vectors, ragged_expand_dims(weights, -1)) weighs the vectors"),
+    ("embedding_lookup", "default", "ragged_fill_empty_rows(ids, id) gives rows without ids that id"),
+];
+
+/// What does the same as the option, which the operation does not take.
+pub(crate) fn not_an_option(operation: &str, option: &str) -> Option<&'static str> {
+    NOT_OPTIONS.iter().find(|(of, name, _)| (*of, *name) == (operation, option)).map(|(_, _, why)| *why)
+}
+
 /// The parameters of an operation: the tensor, the arguments, then the options of these.
 pub(super) fn parameters(operation: &Operation) -> Vec<Parameter> {
     let tensor = operation.is_method.then_some(Parameter {
@@ -58,9 +69,10 @@ pub(super) fn parameters(operation: &Operation) -> Vec<Parameter> {
         is_innermost: false,
     });
     let options = operation.arguments.iter().enumerate().flat_map(|(k, argument)| {
-        argument.option_names().iter().map(move |name| Parameter {
+        let taken = argument.option_names().iter().filter(|name| not_an_option(operation.name, name).is_none());
+        taken.map(move |name| Parameter {
             name,
-            accepts: if *name == "weights" { Accepts::Column } else { Accepts::Literal },
+            accepts: Accepts::Literal,
             option_of: Some(k),
             is_optional: true,
             is_innermost: false,

@@ -9,7 +9,7 @@ use datafusion::logical_expr::{DocSection, Documentation};
 use ragged::operation::{ArgumentKind, Operation, Owner};
 use ragged::operations;
 
-pub(crate) use argument::{Accepts, Parameter};
+pub(crate) use argument::{Accepts, Parameter, not_an_option};
 
 /// A function of SQL: an operation of one row, which a query calls for the rows of a table.
 #[derive(Debug)]

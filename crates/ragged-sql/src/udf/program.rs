@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature,
@@ -120,7 +120,11 @@ pub(super) fn output_field(
     fields: &[FieldRef],
     read: &[usize],
 ) -> Result<FieldRef> {
-    let compiled = engine.compiled(expression, &types(fields, read))?;
+    let compiled = engine.compiled(expression, &types(fields, read)).map_err(|error| match error {
+        // Of a call within a program, the message has its name.
+        DataFusionError::Plan(why) if !why.starts_with("ragged_") => fault::of_plan(format!("{name}: {why}")),
+        error => error,
+    })?;
     let is_nullable = read.iter().any(|k| fields[*k].is_nullable());
     Ok(Arc::new(Field::new(name, compiled.output.clone(), is_nullable)))
 }

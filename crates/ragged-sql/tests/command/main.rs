@@ -1,9 +1,11 @@
 //! The command line, as a process.
 
+mod carets;
 mod faults;
 mod files;
 mod inspect;
 mod killed;
+mod lines;
 mod outputs;
 mod process;
 mod progress;

@@ -11,7 +11,7 @@ use crate::session::{Session, devices};
 use crate::tables::with_a_table;
 
 /// The calls of all functions: those that are listed, and one of columns for each other.
-fn calls() -> Vec<String> {
+pub fn calls() -> Vec<String> {
     let mut calls: Vec<String> = CALLS.iter().map(|call| (*call).to_owned()).collect();
     let functions = Functions::new(&Device::cpu());
     let is_function = |name: &str| functions.all().iter().any(|function| function.name() == name.trim_end_matches('('));
@@ -34,7 +34,7 @@ fn calls() -> Vec<String> {
 }
 
 /// The type and each row, with all digits of floats and one NaN.
-fn shown(column: &ArrayRef) -> Vec<String> {
+pub fn shown(column: &ArrayRef) -> Vec<String> {
     let options = FormatOptions::new().with_null("NULL");
     let rows = ArrayFormatter::try_new(column, &options).expect("formats");
     let rows = (0..column.len()).map(|row| rows.value(row).to_string());

@@ -2,10 +2,13 @@
 
 mod bits;
 mod calls;
+mod clauses;
+mod constants;
 mod every;
 mod fused;
 mod misuse;
 mod nulls;
+mod scalars;
 mod session;
 mod tables;
 mod types;

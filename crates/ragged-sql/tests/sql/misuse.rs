@@ -39,6 +39,28 @@ fn faults_of_calls_are_those_of_the_plan() {
     }
 }
 
+/// Calls that combine rows of the table are found on a few rows of no table.
+#[test]
+fn calls_of_other_rows_are_those_of_the_plan() {
+    let session = Session::new(&Device::cpu());
+    session.table("t", &table(), 4);
+    for (call, says) in [
+        (
+            "ragged_ngrams(t, 2)",
+            "ragged_string_ngrams: a function computes each row, and 3 rows are the result of 4: `x` is one value (str) for each row, where lists are required",
+        ),
+        ("ragged_length(ragged_ngrams(t, 2))", "ragged_string_ngrams: "),
+        ("ragged_boolean_mask(v, v > 0)", "ragged_boolean_mask: a function computes each row"),
+        ("ragged_program('ragged_string_ngrams($1, 2)', t)", "a function computes each row"),
+    ] {
+        let sql = format!("EXPLAIN SELECT {call} FROM t");
+        let error = session.query(&sql).expect_err(&sql);
+        let text = error.to_string();
+        assert!(matches!(error.find_root(), datafusion::common::DataFusionError::Plan(_)), "{error:?}");
+        assert!(text.contains(says), "{call}: {text}\nlacks {says}");
+    }
+}
+
 #[test]
 fn the_functions_of_datafusion_are_left_as_they_are() {
     let plain = SessionContext::new();

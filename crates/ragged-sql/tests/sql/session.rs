@@ -73,7 +73,7 @@ impl Session {
         self.runtime.block_on(async {
             let state = self.context.state();
             let mut statement = state.sql_to_statement(sql, &state.config().options().sql_parser.dialect)?;
-            ragged_sql::complete_arguments(&mut statement);
+            ragged_sql::complete_arguments(&mut statement)?;
             let plan = state.statement_to_plan(statement).await?;
             let frame = self.context.execute_logical_plan(plan).await?;
             let schema = Arc::new(frame.schema().as_arrow().clone());

@@ -54,6 +54,34 @@ fn tables_are_named_by_their_files() {
     });
 }
 
+/// `embedding_lookup` has one option of its ids; the others are those of sums of embeddings.
+#[test]
+fn options_of_lookups_are_taken_or_refused() {
+    with_a_table(|place| {
+        let session = Session::new(&Device::cpu());
+        session.table("t", &table(), 4);
+        let lookup = format!("ragged_embedding_lookup('{place}#table', ragged_abs(n)");
+        let limited = session.column(&format!("SELECT ragged_max({lookup}, max_norm => 0.5)) FROM t"));
+        assert_ne!(limited.to_data(), session.column(&format!("SELECT ragged_max({lookup})) FROM t")).to_data());
+        for (option, says) in [
+            ("weights => f", "it has no `weights`: ragged_multiply(vectors, ragged_expand_dims(weights, -1))"),
+            ("default => 1", "it has no `default`: ragged_fill_empty_rows(ids, id)"),
+            ("weigths => f", "it has no `weigths`; usage: ragged_embedding_lookup(x, ids, max_norm?)"),
+        ] {
+            let error =
+                session.query(&format!("EXPLAIN SELECT {lookup}, {option}) FROM t")).expect_err(option).to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        // What the messages say.
+        for call in [
+            format!("ragged_multiply({lookup}), ragged_expand_dims(f, -1))"),
+            format!("ragged_embedding_lookup('{place}#table', ragged_fill_empty_rows(ragged_abs(n), 1))"),
+        ] {
+            session.column(&format!("SELECT {call} FROM t"));
+        }
+    });
+}
+
 #[test]
 fn saved_programs_are_called() {
     with_a_table(|place| {

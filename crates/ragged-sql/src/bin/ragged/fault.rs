@@ -1,12 +1,13 @@
 //! Faults of queries, with the place in the query and similar names.
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::{DataFusionError, Location, SchemaError, Span};
+use datafusion::common::{DataFusionError, SchemaError, Span};
 
 use ragged_sql::Functions;
 
 use crate::exit::{Failure, message};
 use crate::inputs::Table;
+use crate::place::{find_call, find_word, first_name, guess, location};
 
 /// The failure of a query that cannot be planned.
 pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: &Functions) -> Failure {
@@ -42,9 +43,28 @@ pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: 
             if let Some(name) = unsupported(&text).filter(|name| has_function(name, functions)) {
                 return not_of_lists(&[name], sql);
             }
-            let span = span.or_else(|| what.split_once(": ").and_then(|(name, _)| find_call(sql, name, functions)));
+            let (what, hint) = match missing_table(&what) {
+                Some(name) => (format!("no table `{name}`"), known_tables(tables)),
+                None => (what, hint),
+            };
+            let span =
+                span.or_else(|| find_call(sql, first_name(&what), functions)).or_else(|| guess(sql, &what, tables));
             marked(Failure::usage(what), span, sql, &hint)
         }
+    }
+}
+
+/// The table that a message says is not there: `table 'datafusion.public.x' not found`.
+fn missing_table(message: &str) -> Option<&str> {
+    let name = message.strip_prefix("table '")?.strip_suffix("' not found")?;
+    Some(name.rsplit('.').next().unwrap_or(name))
+}
+
+fn known_tables(tables: &[Table]) -> String {
+    let names: Vec<&str> = tables.iter().filter_map(|table| table.name.as_deref()).collect();
+    match &names[..] {
+        [] => "there are no tables; --table NAME=FILE makes one".into(),
+        names => format!("the tables are {}", names.join(", ")),
     }
 }
 
@@ -114,12 +134,6 @@ fn is_word(text: &str) -> bool {
     text.chars().all(is_part) && text.starts_with(|c: char| !c.is_ascii_digit() && is_part(c))
 }
 
-/// `12, Column: 5`
-fn location(text: &str) -> Option<Location> {
-    let (line, column) = text.split_once(", Column: ")?;
-    Some(Location { line: line.parse().ok()?, column: column.trim().parse().ok()? })
-}
-
 /// The function of DataFusion that a message says does not take its arguments.
 fn unsupported(message: &str) -> Option<&str> {
     let (_, call) = message.split_once("No function matches the given name and argument types '")?;
@@ -130,28 +144,6 @@ fn unsupported(message: &str) -> Option<&str> {
 fn has_function(name: &str, functions: &Functions) -> bool {
     let full = format!("ragged_{name}");
     functions.all().iter().any(|function| function.name() == full || function.aliases().contains(&full))
-}
-
-/// Where a function is called, under any of its names.
-fn find_call(sql: &str, name: &str, functions: &Functions) -> Option<Span> {
-    let function = functions.all().iter().find(|function| function.name() == name)?;
-    let names = std::iter::once(name).chain(function.aliases().iter().map(String::as_str));
-    names.flat_map(|name| [name, name.trim_start_matches("ragged_")]).find_map(|name| find_word(sql, name))
-}
-
-/// Where a word is in the query.
-fn find_word(sql: &str, word: &str) -> Option<Span> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    sql.lines().enumerate().find_map(|(k, line)| {
-        let lower = line.to_ascii_lowercase();
-        let at = lower
-            .match_indices(&word.to_ascii_lowercase())
-            .map(|(at, _)| at)
-            .find(|at| !lower[..*at].ends_with(is_part) && !lower[at + word.len()..].starts_with(is_part))?;
-        let column = line[..at].chars().count() as u64 + 1;
-        let at = |column| Location { line: k as u64 + 1, column };
-        Some(Span { start: at(column), end: at(column + word.chars().count() as u64) })
-    })
 }
 
 /// The failure with the line of the query, a mark below the place, and the hint behind it.
@@ -165,18 +157,6 @@ fn marked(failure: Failure, span: Option<Span>, sql: &str, hint: &str) -> Failur
     let is_one_line = span.end.line == span.start.line && span.end.column > span.start.column;
     let width = if is_one_line { (span.end.column - span.start.column) as usize } else { 1 };
     let hint = if hint.is_empty() { String::new() } else { format!("  {hint}") };
-    failure.with(format!("  {line}\n  {}{}{hint}", " ".repeat(from), "^".repeat(width)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_found_as_a_whole() {
-        let at = |line, column| Location { line, column };
-        assert_eq!(find_word("SELECT\nab(b) ", "b"), Some(Span { start: at(2, 4), end: at(2, 5) }));
-        assert_eq!(find_word("SELECT\näb, B", "b"), Some(Span { start: at(2, 5), end: at(2, 6) }));
-        assert_eq!(find_word("SELECT b_", "b"), None);
-    }
+    let before: String = line.chars().take(from).map(|c| if c == '\t' { c } else { ' ' }).collect();
+    failure.with(format!("  {line}\n  {before:from$}{}{hint}", "^".repeat(width)))
 }

@@ -9,7 +9,7 @@ use futures::StreamExt;
 
 use crate::arguments::Inspect;
 use crate::exit::Failure;
-use crate::{inputs, output};
+use crate::{inputs, output, streamed};
 use columns::Column;
 
 /// Prints what a file contains.
@@ -29,7 +29,8 @@ pub async fn inspect(inspect: &Inspect) -> Result<(), Failure> {
     let mut columns: Vec<Column> = table.schema.fields().iter().flat_map(|field| Column::all(field)).collect();
     let mut rows = 0;
     let frame = session.table(inputs::INPUT).await.map_err(|error| Failure::of_rows(&error))?;
-    let mut batches = frame.execute_stream().await.map_err(|error| Failure::of_rows(&error))?;
+    let batches = frame.execute_stream().await.map_err(|error| Failure::of_rows(&error))?;
+    let mut batches = streamed::with_files(batches, std::slice::from_ref(&table));
     while let Some(batch) = batches.next().await {
         let batch = batch.map_err(|error| Failure::of_rows(&error))?;
         rows += batch.num_rows();

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod beside;
+mod calls;
 mod counted;
 mod exit;
 mod fault;
@@ -9,10 +10,13 @@ mod functions;
 mod inputs;
 mod inspect;
 mod output;
+mod place;
 mod progress;
 mod query;
 mod session;
 mod short_names;
+mod streamed;
+mod text;
 mod written;
 
 use std::process::ExitCode;

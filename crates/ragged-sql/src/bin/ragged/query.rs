@@ -18,7 +18,7 @@ use crate::inputs::{self, INPUT, Table};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::session;
-use crate::{short_names, written};
+use crate::{calls, short_names, streamed, written};
 
 /// Computes the rows and writes them.
 ///
@@ -41,6 +41,7 @@ pub async fn run(run: &Run) -> Result<(), Failure> {
     count.start();
     let progress = Progress::new(&plan, &count, functions, run.json_progress);
     let rows = execute_stream(plan, context).map_err(|error| Failure::of_rows(&error))?;
+    let rows = streamed::with_files(rows, &tables);
     let done = output.write(rows, &progress).await;
     progress.finish();
     done
@@ -93,8 +94,11 @@ async fn plan(
     written::name_columns(&mut statement);
     let is_ours =
         |name: &str| state.scalar_functions().get(name).is_some_and(|function| function.name().starts_with("ragged_"));
-    ragged_sql::complete_arguments_of(&mut statement, is_ours);
-    let plan = state.statement_to_plan(statement).await.map_err(failed)?;
+    ragged_sql::complete_arguments_of(&mut statement, is_ours).map_err(failed)?;
+    let plan = match state.statement_to_plan(statement.clone()).await {
+        Ok(plan) => plan,
+        Err(error) => return Err(failed(calls::with_place(error, &statement, &state, functions).await)),
+    };
     reads_only.verify_plan(&plan).map_err(failed)?;
     let names = short_names::of_lists(&plan, functions);
     if !names.is_empty() {
