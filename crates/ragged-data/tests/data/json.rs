@@ -76,7 +76,7 @@ fn fields_keep_their_order() -> Result<()> {
     Ok(())
 }
 
-/// Also without a schema, at every depth, and of records of several lines.
+/// Also without a schema, at every depth.
 #[test]
 fn inferred_fields_have_the_order_of_the_text() -> Result<()> {
     let fields_of = |of: &DataType| match of {
@@ -92,7 +92,7 @@ fn inferred_fields_have_the_order_of_the_text() -> Result<()> {
     assert_eq!(names(batch.schema().fields()), ["word", "tokens", "at", "flag"]);
     assert_eq!(names(&fields_of(batch.schema().field(2).data_type())), ["y", "x"]);
     let text =
-        "{\"z\": [{\"c\": 1,\n\"b\": null}, {\"a\": 2}], \"y\": 1}\n{\"x\": {\"q\": 1, \"p\": 2}, \"z\": [{\"b\": 3}]}";
+        "{\"z\": [{\"c\": 1, \"b\": null}, {\"a\": 2}], \"y\": 1}\n{\"x\": {\"q\": 1, \"p\": 2}, \"z\": [{\"b\": 3}]}";
     let batch = json::from_bytes(text, None)?;
     assert_eq!(names(batch.schema().fields()), ["z", "y", "x"]);
     assert_eq!(names(&fields_of(batch.schema().field(0).data_type())), ["c", "b", "a"]);

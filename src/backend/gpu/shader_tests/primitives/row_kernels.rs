@@ -72,7 +72,10 @@ fn reductions(dtype: DType) {
             let row = Expr::row_of(&s, Expr::index().div(Expr::u32(inner)));
             // A product and a value of the row: contraction would change the result.
             let fused = plain.clone().binary(BinaryOp::Mul, Expr::load(&y, row));
-            for op in ops::REDUCTIONS {
+            // Sums and products of unsigned integers are the instructions of signed ones.
+            let unsigned = matches!(dtype, DType::U32 | DType::U64);
+            for op in ops::REDUCTIONS.into_iter().filter(|op| !unsigned || matches!(op, ReduceOp::Min | ReduceOp::Max))
+            {
                 // A compiler could contract a product into a sum only; the other expressions differ in nothing else.
                 let every_value = matches!(op, ReduceOp::Sum | ReduceOp::Max);
                 let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
