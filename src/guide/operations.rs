@@ -16,7 +16,8 @@
 //!     [`Stats`](crate::Stats) counts them.
 //! - *on a row*: [`Row`], in [`map_rows`](Tensor::map_rows), has the operation.
 //! - *gradient*: whether [`value_and_grad`](crate::value_and_grad) differentiates the operation where its values are
-//!   floats; *none* marks those without a useful derivative.
+//!   floats; *none* marks those without a useful derivative. A gradient is differentiated like any other value, unless the
+//!   column says that the operation has no second derivative.
 //!
 //! Reductions of axis 0 with [`keep`](crate::opt::keep) wait for the longest row where only the device knows it.
 //!

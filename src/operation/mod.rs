@@ -79,6 +79,8 @@ impl Operation {
 pub enum Gradient {
     /// It has one where its values are floats: that of the primitives that it records.
     Yes,
+    /// It has one where its values are floats, but no second derivative: this is missing.
+    FirstOrder(&'static str),
     /// It would have one; this is missing.
     Missing(&'static str),
     /// It has none, for this reason.

@@ -56,7 +56,7 @@ impl StructuredTensor {
                 return Err(Error::Shape { op: OP, lhs, rhs, what, location: caller() });
             }
             for (a, b) in [(first, other), (other, &first)] {
-                if let Some(name) = a.fields.keys().find(|name| !b.fields.contains_key(*name)) {
+                if let Some(name) = a.fields.keys().find(|name| !b.fields.contains_key(name)) {
                     return Err(Error::argument(OP, format!("all must have the same fields: {}", b.no_field(name))));
                 }
             }

@@ -43,8 +43,9 @@ fn devices() -> Vec<(String, Device)> {
         // Arrays of more than 16,384 words, or 8,192 long ones, take several bindings.
         let windows = DeviceOptions::default().max_binding(64 << 10);
         out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
-        let unchecked = DeviceOptions::default().checked_shaders(false).tuning(tuning);
-        out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));
+        let other_checks = !DeviceOptions::default().checked_shaders;
+        let options = DeviceOptions::default().checked_shaders(other_checks).tuning(tuning);
+        out.push((format!("gpu, checks {other_checks}"), Device::gpu_with(&options).expect("opens twice")));
         out.push(("gpu unfused".into(), Device::gpu_unfused(&DeviceOptions::default()).expect("opens twice")));
     }
     out.extend(gpus);

@@ -90,7 +90,7 @@ fn documentation_agrees_with_the_declaration() {
         }
         let words = [operation.waits, operation.host_step].into_iter().flatten();
         let reasons = words.chain(match operation.gradient {
-            Gradient::None(reason) => Some(reason),
+            Gradient::None(reason) | Gradient::Missing(reason) | Gradient::FirstOrder(reason) => Some(reason),
             _ => None,
         });
         let reasons = reasons.chain(Owner::ALL.into_iter().filter_map(|owner| operation.owners.reason_without(owner)));
@@ -147,6 +147,7 @@ fn row(operation: &Operation) -> String {
     let rows = if operation.owners.contains(Owner::Row) { "yes" } else { "–" };
     let gradient = match operation.gradient {
         Gradient::None(reason) => format!("none: {reason}"),
+        Gradient::FirstOrder(what) => format!("yes, but no second derivative: {what} is missing"),
         Gradient::Missing(what) => format!("missing: {what}"),
         _ => "yes".to_owned(),
     };

@@ -163,6 +163,46 @@ fn a_million_terms_have_a_small_error() {
     }
 }
 
+/// As of 1,000,000 terms, of products of many columns: of `|X|ᵀ|Y|`, by loops in f64.
+#[test]
+fn wide_products_of_many_terms_have_a_small_error() {
+    const TERMS: usize = 100_000;
+    const COLUMNS: usize = 64;
+    let mut random = Random(11);
+    let mut random =
+        || -> Vec<f32> { (0..COLUMNS * TERMS).map(|_| random.below(1 << 24) as f32 / (1 << 24) as f32).collect() };
+    let positive = [random(), random()];
+    let of_both_signs = positive.clone().map(|values| values.into_iter().map(|x| 2.0 * x - 1.0).collect());
+    for (what, [x, y]) in [("positive", positive), ("of both signs", of_both_signs)] {
+        let mut want = vec![(0.0, 0.0); COLUMNS * COLUMNS];
+        for (x, y) in x.chunks(COLUMNS).zip(y.chunks(COLUMNS)) {
+            for (sums, &x) in want.chunks_mut(COLUMNS).zip(x) {
+                for ((sum, all), &y) in sums.iter_mut().zip(y) {
+                    let term = f64::from(x) * f64::from(y);
+                    *sum += term;
+                    *all += term.abs();
+                }
+            }
+        }
+        let mut bits = None;
+        for (name, device) in common::devices() {
+            let of = |values: &[f32]| {
+                let host = HostTensor::dense(&[TERMS, COLUMNS], HostValues::F32(values.to_vec()));
+                host.to_device(&device).expect("a matrix")
+            };
+            let got = of(&x).t().matmul(&of(&y)).and_then(|x| x.to_host()).expect("a product");
+            let HostValues::F32(got) = got.values else { panic!("floats") };
+            assert_eq!(got.len(), want.len());
+            for (p, (&got, (want, all))) in got.iter().zip(&want).enumerate() {
+                let error = (f64::from(got) - want).abs() / all;
+                assert!(error <= 1e-6, "{what} on {name}: result {p} has an error of {error:e}");
+            }
+            let got: Vec<u32> = got.iter().map(|x| x.to_bits()).collect();
+            assert!(*bits.get_or_insert_with(|| got.clone()) == got, "{what} on {name}");
+        }
+    }
+}
+
 /// The cotangent of the weights is a product over all rows, whose terms are divided.
 #[test]
 fn gradient_of_a_layer_over_many_rows() {

@@ -59,8 +59,9 @@ fn backends() -> Vec<(String, Device)> {
     if out.len() > 1 {
         let least = DeviceOptions::default().core_limits(true).no_int64(true);
         out.push(("gpu core".into(), Device::gpu_with(&least).expect("opens with less")));
-        let unchecked = DeviceOptions::default().checked_shaders(false);
-        out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));
+        let other_checks = !DeviceOptions::default().checked_shaders;
+        let options = DeviceOptions::default().checked_shaders(other_checks);
+        out.push((format!("gpu, checks {other_checks}"), Device::gpu_with(&options).expect("opens twice")));
         let windows = DeviceOptions::default().max_binding(512 << 10);
         out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
     }

@@ -27,7 +27,7 @@ const UNITS: usize = 96;
 const END: i32 = 0;
 
 /// From Shakespeare's sonnets.
-const LINES: &str = "Shall I compare thee to a summer's day?
+pub const LINES: &str = "Shall I compare thee to a summer's day?
 Thou art more lovely and more temperate:
 Rough winds do shake the darling buds of May,
 And summer's lease hath all too short a date:
@@ -112,13 +112,20 @@ fn sampled(program: &Program, alphabet: &[char], random: &mut u64, device: &Devi
     Ok(line[1..].iter().map(|&k| alphabet[k as usize - 1]).collect())
 }
 
-fn main() -> std::result::Result<(), Box<dyn Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let text = match args.first() {
-        Some(path) => fs::read_to_string(path)?,
-        None => LINES.to_owned(),
-    };
-    let steps: usize = args.get(1).map_or(Ok(100), |steps| steps.parse())?;
+/// What a run finds.
+pub struct Found {
+    /// The perplexity of held-out lines by counts of pairs of characters.
+    pub of_pairs: f64,
+    /// The perplexity of the batch of each step.
+    pub of_batches: Vec<f64>,
+    /// The step, and the perplexity of held-out lines after it.
+    pub of_held_out: Vec<(usize, f64)>,
+    /// Lines that the model draws.
+    pub drawn: Vec<String>,
+}
+
+/// Trains the model on the lines of a text.
+pub fn trained(text: &str, steps: usize, device: &Device) -> std::result::Result<Found, Box<dyn Error>> {
     let alphabet: Vec<char> = text.chars().filter(|&c| c != '\n').collect::<BTreeSet<_>>().into_iter().collect();
     let number = |c: char| alphabet.binary_search(&c).map_or(END, |k| k as i32 + 1);
     let lines = text.lines().filter(|line| !line.is_empty());
@@ -129,45 +136,55 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let of_pairs = perplexity_of_pairs(&train, &held_out, count);
     println!("{} lines, {} held out; perplexity of pairs {of_pairs:.3}", train.len(), held_out.len());
 
-    let device = Device::cpu();
-    let mut v = Variables::new(&device, Seed(7));
-    let [x, y] = batch(&train[..BATCH.min(train.len())], &device)?;
+    let mut v = Variables::new(device, Seed(7));
+    let [x, y] = batch(&train[..BATCH.min(train.len())], device)?;
     let optimizer = Clipped::new(Adam::new(0.005), Clip::GlobalNorm(1.0));
     let mut step = Training::trace(&mut v, [&x, &y], optimizer, |v, [x, y]| {
         sparse_categorical_cross_entropy(&model(v, x, count)?, y)
     })?;
-    let (mut curve, mut of_held_out) = (Vec::new(), Vec::new());
+    let (mut of_batches, mut of_held_out) = (Vec::new(), Vec::new());
     let bar =
         ProgressBar::new(steps as u64).with_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} {msg}")?);
     for k in 0..steps {
         // Lines far from each other, the same ones in each run.
         let lines: Lines =
             (0..BATCH).map(|n| train[(k * BATCH + n).wrapping_mul(7919) % train.len()].clone()).collect();
-        let [x, y] = batch(&lines, &device)?;
+        let [x, y] = batch(&lines, device)?;
         let loss = f64::from(numbers(&step.run(&mut v, [&x, &y])?)?[0]);
-        curve.push(loss.exp());
+        of_batches.push(loss.exp());
         if (k + 1) % 100 == 0 || k + 1 == steps {
-            let found = perplexity(&v, &held_out, count, &device)?;
-            of_held_out.push(((k + 1) as f64, found));
+            let found = perplexity(&v, &held_out, count, device)?;
+            of_held_out.push((k + 1, found));
             bar.println(format!("step {}: perplexity {found:.3} of held-out lines", k + 1));
         }
         bar.set_message(format!("perplexity {:.2}", loss.exp()));
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if let Some((_, found)) = of_held_out.last() {
-        println!("perplexity of held-out lines: {found:.3}, of pairs: {of_pairs:.3}");
-    }
 
     let spec = TensorSpec::new(DType::I32, [None, None]).ragged_rank(1);
     let next = Program::trace(&[spec], |x| model(&v, &x[0], count)?.flat_values()?.slice(s![-1])?.softmax(-1))?;
     let mut random = 7;
-    for _ in 0..6 {
-        println!("| {}", sampled(&next, &alphabet, &mut random, &device)?);
+    let drawn = (0..6).map(|_| sampled(&next, &alphabet, &mut random, device)).collect::<Result<_>>()?;
+    Ok(Found { of_pairs, of_batches, of_held_out, drawn })
+}
+
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let text = match args.first() {
+        Some(path) => fs::read_to_string(path)?,
+        None => LINES.to_owned(),
+    };
+    let steps: usize = args.get(1).map_or(Ok(100), |steps| steps.parse())?;
+    let Found { of_pairs, of_batches, of_held_out, drawn } = trained(&text, steps, &Device::cpu())?;
+    if let Some((_, found)) = of_held_out.last() {
+        println!("perplexity of held-out lines: {found:.3}, of pairs: {of_pairs:.3}");
     }
+    drawn.iter().for_each(|line| println!("| {line}"));
     if let Some(path) = args.get(2) {
+        let of_held_out = of_held_out.into_iter().map(|(step, found)| (step as f64, found)).collect();
         let curves = [
-            Curve::of_steps("batch", curve),
+            Curve::of_steps("batch", of_batches),
             Curve::new("held-out lines", of_held_out),
             Curve::new("counts of pairs, held-out lines", vec![(0.0, of_pairs), (steps as f64, of_pairs)]),
         ];

@@ -26,7 +26,7 @@ const BATCH: usize = 64;
 const EPOCHS: usize = 5;
 
 /// From Shakespeare's plays.
-const PLAYS: &str = "Before we proceed any further, hear me speak.
+pub const PLAYS: &str = "Before we proceed any further, hear me speak.
 You are all resolved rather to die than to famish?
 We know't, we know't.
 Let us kill him, and we'll have corn at our own price.
@@ -39,7 +39,7 @@ If music be the food of love, play on;
 Good night, good night! parting is such sweet sorrow,
 The quality of mercy is not strain'd,";
 
-const ARTICLES: &str = "A tensor is an array of numbers with any number of dimensions .
+pub const ARTICLES: &str = "A tensor is an array of numbers with any number of dimensions .
 The river rises in the northern hills and reaches the sea after 120 kilometres .
 The station was opened in 1887 and closed in 1964 .
 The species is found in the forests of the eastern coast .
@@ -97,24 +97,28 @@ fn accuracy(logits: &[f32], lines: &Lines<'_>) -> f64 {
     right as f64 / lines.len() as f64
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let (plays, articles) = match &args[..] {
-        [plays, articles, ..] => (fs::read_to_string(plays)?, fs::read_to_string(articles)?),
-        _ => (PLAYS.to_owned(), ARTICLES.to_owned()),
-    };
-    let device = Device::named(args.get(2).map_or("cpu", String::as_str))?;
-    let (train, held_out) = split(&plays, &articles);
+/// What a run finds.
+pub struct Found {
+    /// The loss of the batch of each step.
+    pub losses: Vec<f32>,
+    /// The number of steps, and the share of held-out lines that are classified right after them.
+    pub accuracies: Vec<(usize, f64)>,
+}
+
+/// Trains the model on the lines of two texts.
+pub fn trained(plays: &str, articles: &str, epochs: usize, device: &Device) -> Result<Found> {
+    let (train, held_out) = split(plays, articles);
     println!("{} lines, {} held out, on {}", train.len(), held_out.len(), device.name());
 
-    let mut v = Variables::new(&device, Seed(7));
-    let [x, y] = batch(&train[..BATCH.min(train.len())], &device)?;
+    let mut v = Variables::new(device, Seed(7));
+    let [x, y] = batch(&train[..BATCH.min(train.len())], device)?;
     let mut step = Training::trace(&mut v, [&x, &y], RmsProp::new(0.003), |v, [x, y]| {
         binary_cross_entropy_with_logits(&model(v, x)?, y)
-    })?;
-    let batches: Vec<[Tensor; 2]> = train.chunks(BATCH).map(|lines| batch(lines, &device)).collect::<Result<_>>()?;
-    let (mut curve, mut wrong) = (Vec::new(), Vec::new());
-    for epoch in 1..=EPOCHS {
+    })?
+    .named_inputs(["lines", "labels"]);
+    let batches: Vec<[Tensor; 2]> = train.chunks(BATCH).map(|lines| batch(lines, device)).collect::<Result<_>>()?;
+    let mut out = Found { losses: Vec::new(), accuracies: Vec::new() };
+    for epoch in 1..=epochs {
         let started = Instant::now();
         let mut losses = Vec::new();
         for [x, y] in &batches {
@@ -122,25 +126,37 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         }
         let losses = RaggedTensor::<f32>::try_from(Tensor::stack(&losses, 0)?)?.to_vec()?;
         let loss = losses.iter().sum::<f32>() / losses.len() as f32;
-        let found = logits(&held_out, &device, |x| model(&v, x))?;
+        let found = logits(&held_out, device, |x| model(&v, x))?;
         let (accuracy, took) = (accuracy(&found, &held_out), started.elapsed());
         println!("epoch {epoch}: loss {loss:.4}, {:.2} % of held-out lines, {took:.1?}", 100.0 * accuracy);
-        curve.extend(losses.into_iter().map(f64::from));
-        wrong.push((curve.len() as f64, 1.0 - accuracy));
+        out.losses.extend(losses);
+        out.accuracies.push((out.losses.len(), accuracy));
     }
 
     // The file has the program that serves the model, and the variables: both predict the same bits.
     let serve = Program::trace(&[TensorSpec::new(DType::Str, [None])], |x| model(&v, &x[0]))?;
     let file = SavedModel::from_bytes(v.add_to(SavedModel::new().with_program("serve", &serve)).to_bytes()?)?;
-    let fresh = Variables::new(&device, Seed(0));
+    let fresh = Variables::new(device, Seed(0));
     fresh.restore(&file)?;
     let serve = file.program("serve")?;
-    let served = logits(&held_out, &device, |x| Ok(serve.run(x)?.remove(0)))?;
-    assert_eq!(served, logits(&held_out, &device, |x| model(&fresh, x))?);
-    assert_eq!(served, logits(&held_out, &device, |x| model(&v, x))?);
+    let served = logits(&held_out, device, |x| Ok(serve.run(x)?.remove(0)))?;
+    assert_eq!(served, logits(&held_out, device, |x| model(&fresh, x))?);
+    assert_eq!(served, logits(&held_out, device, |x| model(&v, x))?);
+    Ok(out)
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (plays, articles) = match &args[..] {
+        [plays, articles, ..] => (fs::read_to_string(plays)?, fs::read_to_string(articles)?),
+        _ => (PLAYS.to_owned(), ARTICLES.to_owned()),
+    };
+    let device = Device::named(args.get(2).map_or("cpu", String::as_str))?;
+    let found = trained(&plays, &articles, EPOCHS, &device)?;
     if let Some(path) = args.get(3) {
+        let wrong = found.accuracies.into_iter().map(|(steps, accuracy)| (steps as f64, 1.0 - accuracy)).collect();
         let curves = [
-            Curve::of_steps("cross-entropy of a batch", curve),
+            Curve::of_steps("cross-entropy of a batch", found.losses.into_iter().map(f64::from)),
             Curve::new("share of held-out lines that are classified wrong", wrong),
         ];
         chart::draw(path, ["step", "loss, share"], 0.0..1.0, &curves)?;

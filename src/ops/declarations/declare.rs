@@ -42,7 +42,7 @@
 //! | `tensorflow "tf.math.reduce_sum";` `awkward "ak.sum";` `polars "list.sum";` | names elsewhere |
 //! | `waits "where only the device knows …";` | when recording waits for a size |
 //! | `host "floats";` | what is computed on the host, since no kernel computes it |
-//! | `gradient yes;` or `gradient none "the result holds bools";` | gradient, or why there is none |
+//! | `gradient yes;` or `gradient none "the result holds bools";` | gradient, or why there is none; `first "…";` where its second derivative is missing, and `missing "…";` where the first one is |
 //! | `feature "regex";` | the feature that has the operation |
 //! | `call none;` | no [value](crate::operation::Value) converts to one of its arguments |
 //! | `call method;` | values call the method, which is written by hand |
@@ -335,6 +335,7 @@ macro_rules! operations {
     (@of ($a:ty)) => { $crate::operation::ResultTensor::new(stringify!($a)) };
     (@of $a:tt) => { $crate::operation::ResultTensor::new(stringify!($a)) };
     (@gradient yes) => { $crate::operation::Gradient::Yes };
+    (@gradient first $why:literal) => { $crate::operation::Gradient::FirstOrder($why) };
     (@gradient missing $why:literal) => { $crate::operation::Gradient::Missing($why) };
     (@gradient none $why:literal) => { $crate::operation::Gradient::None($why) };
     (@owners RaggedTensor $tensor:tt $typed:tt $row:tt) => {{

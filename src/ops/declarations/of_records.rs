@@ -6,7 +6,7 @@ operations! {
     /// Operations of records.
     const RECORDS: family "Records" on StructuredTensor;
 
-    /// Records of the given shape with these fields, by name.
+    /// Records of the given shape with these fields, by name and in this order.
     fn from_fields(
         fields: impl IntoIterator<Item = (impl Into<Arc<str>>, impl Into<FieldValue>)>,
         shape: impl Into<RecordShape>,
@@ -14,7 +14,7 @@ operations! {
     tensorflow "tf.experimental.StructuredTensor.from_fields";
     gradient yes;
 
-    /// Records of `rank` dimensions with these fields, by name.
+    /// Records of `rank` dimensions with these fields, by name and in this order.
     fn from_fields_and_rank(
         fields: impl IntoIterator<Item = (impl Into<Arc<str>>, impl Into<FieldValue>)>,
         rank: impl Integer,

@@ -153,7 +153,7 @@ unary_ops! {
     ///
     /// Near its zeros at negative arguments, the error is small relative to 1, not to the result. Its gradient has none: a
     /// second derivative is an error.
-    digamma [alias "psi"; tensorflow "tf.math.digamma";] yes,
+    digamma [alias "psi"; tensorflow "tf.math.digamma";] first "the polygamma function of order 2",
         f32 [1.0, 2.0] => [-0.5772157, 0.42278433], |x| math(MathFn::Digamma, x);
     /// The modified Bessel function of the first kind and order 0; NaN for infinities, as TensorFlow has it.
     bessel_i0 [alias "i0"; tensorflow "tf.math.bessel_i0";] yes,

@@ -63,6 +63,11 @@ table! { joins on [Tensor RaggedTensor] {
     matmul D |x, y| x.matmul(y.t());
     matmul D |x, y| x.t().matmul(&y.square()?);
     ragged_dot D |x, y| x.square()?.ragged_dot(&Of::stack(&[x.t().matmul(x)?, x.t().matmul(&y.square()?)?], 0)?, [1, 2]);
+    ragged_dot D |x, y| {
+        // The second matrix has no rows, and the gradient 0.
+        let square = x.t().matmul(x)?;
+        x.square()?.ragged_dot(&Of::stack(&[&square, &x.t().matmul(&y.square()?)?, &square.square()?], 0)?, [2, 0, 1])
+    };
     matmul I |x, y| x.matmul(&y.flat_values()?.slice(s![..2])?);
     scaled_dot_product_attention I |x, y| x.scaled_dot_product_attention(y, &x.square()?);
     scaled_dot_product_attention I |x, y| x.scaled_dot_product_attention(causal(scaled(y, 0.7)), y);

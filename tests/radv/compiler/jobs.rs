@@ -26,7 +26,7 @@ const UNGUARDED: &str = "@group(0) @binding(0) var<uniform> p: vec4<f32>;
 /// The families of GPUs that a module is compiled for. Pipelines without floats, which have nothing to contract, are compiled
 /// for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "the shader tests compile all modules for every family")]
+#[allow(dead_code, reason = "the shader tests compile each pipeline for one family")]
 pub enum On {
     Every,
     /// One for each pipeline, by the hash of its code: many modules of similar kernels meet every family together.

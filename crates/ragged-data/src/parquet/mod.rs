@@ -19,6 +19,7 @@
 //! Columns have the types of the [table of Arrow's types](crate::arrow#types). Pages may be compressed by Snappy, LZ4, Zstandard
 //! or gzip, but not by Brotli. Only the pages of the columns and row groups that are asked for are read.
 
+mod batches;
 pub(crate) mod by_bytes;
 mod options;
 mod reader;
@@ -33,8 +34,9 @@ use ragged::{Device, Result, StructuredTensor};
 use crate::file::{in_file, unreadable};
 use reader::Reader;
 
+pub use batches::Batches;
 pub use options::{Compression, ReadOptions, WriteOptions};
-pub use reader::{Batches, Layout};
+pub use reader::Layout;
 pub use writer::{to_bytes, write, write_with};
 
 /// Reads records of a Parquet file, with a field for each column.

@@ -83,7 +83,7 @@ fn fields_that_do_not_exist() -> Result<()> {
     };
     fails(
         records.to_record_batch_as(&schema(&["token", "price", "tokens"])),
-        "to_record_batch_as: there is no field \"token\"; did you mean \"tokens\"? there are price, tokens",
+        "to_record_batch_as: there is no field \"token\"; did you mean \"tokens\"? there are tokens, price",
     );
     fails(
         records.to_record_batch_as(&schema(&["price"])),

@@ -66,7 +66,7 @@ fn records_in_lists_are_ragged_records() -> Result<()> {
         let records =
             StructuredTensor::from_fields_and_rank([("word", words.erased()), ("count", counts.erased())], 2)?;
         let array = records.to_arrow()?;
-        assert_eq!(array.data_type().to_string(), "List(Struct(\"count\": Int32, \"word\": Utf8))");
+        assert_eq!(array.data_type().to_string(), "List(Struct(\"word\": Utf8, \"count\": Int32))");
         let back = StructuredTensor::from_arrow(&array, &device)?;
         assert!(back.equals(&records)?);
         assert_eq!(back.field::<Str>("word")?.to_string(), words.to_string());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use ragged::{Device, Result, StructuredTensor};
 use ragged_data::arrow::{FromRecordBatch, Nulls, ToRecordBatch};
 use ragged_data::json;
@@ -28,7 +28,7 @@ fn missing_values_follow_the_policy() -> Result<()> {
     let batch = json::from_bytes(TEXT, None)?;
     fails(
         StructuredTensor::from_record_batch(&batch, &device),
-        "column at: 1 of 4 values is null, the first at position 2",
+        "column word: 2 of 4 values are null, the first at position 1",
     );
     let filled = StructuredTensor::from_record_batch_with(&batch, Nulls::Empty, &device)?;
     for (field, want) in [
@@ -73,6 +73,32 @@ fn fields_keep_their_order() -> Result<()> {
     let Tree::Struct(fields) = tree::at(&arrow_array::StructArray::from(back), 0) else { panic!("no struct") };
     let Tree::Struct(at) = &fields[2].1 else { panic!("no struct") };
     assert_eq!(at.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["y", "x"]);
+    Ok(())
+}
+
+/// Also without a schema, at every depth.
+#[test]
+fn inferred_fields_have_the_order_of_the_text() -> Result<()> {
+    let fields_of = |of: &DataType| match of {
+        DataType::Struct(fields) => fields.clone(),
+        DataType::List(item) => match item.data_type() {
+            DataType::Struct(fields) => fields.clone(),
+            other => panic!("{other} has no fields"),
+        },
+        other => panic!("{other} has no fields"),
+    };
+    let names = |fields: &Fields| fields.iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    let batch = json::from_bytes(TEXT, None)?;
+    assert_eq!(names(batch.schema().fields()), ["word", "tokens", "at", "flag"]);
+    assert_eq!(names(&fields_of(batch.schema().field(2).data_type())), ["y", "x"]);
+    let text =
+        "{\"z\": [{\"c\": 1, \"b\": null}, {\"a\": 2}], \"y\": 1}\n{\"x\": {\"q\": 1, \"p\": 2}, \"z\": [{\"b\": 3}]}";
+    let batch = json::from_bytes(text, None)?;
+    assert_eq!(names(batch.schema().fields()), ["z", "y", "x"]);
+    assert_eq!(names(&fields_of(batch.schema().field(0).data_type())), ["c", "b", "a"]);
+    assert_eq!(names(&fields_of(batch.schema().field(2).data_type())), ["q", "p"]);
+    let records = StructuredTensor::from_record_batch_with(&batch, Nulls::Empty, &Device::cpu())?;
+    assert_eq!(records.field_names().collect::<Vec<_>>(), ["z", "y", "x"]);
     Ok(())
 }
 

@@ -58,6 +58,8 @@ const FIXED: usize = 2;
 pub struct Training<const N: usize> {
     program: Program,
     inputs: Vec<TensorSpec>,
+    /// Of the inputs, if they were given.
+    input_names: Option<[String; N]>,
     /// Names and specifications of the variables that the step changes, then of the others.
     variables: Vec<(String, TensorSpec)>,
     trained: usize,
@@ -146,7 +148,7 @@ impl<const N: usize> Training<N> {
             outputs(&used, &inputs, optimizer, f, at)
         })?;
         let all = used.all.iter().map(|v| (v.name.clone(), spec_of(&v.value))).collect();
-        Ok(Self { program, inputs: specs, variables: all, trained: trained.len(), state })
+        Ok(Self { program, inputs: specs, input_names: None, variables: all, trained: trained.len(), state })
     }
 
     /// The state before the first step.
@@ -212,6 +214,36 @@ impl<const N: usize> Training<N> {
     pub fn named(mut self, name: &str) -> Self {
         self.state.set_group(format!("optimizer:{name}"));
         self
+    }
+
+    /// Gives the inputs of the step names, by which errors of [`Self::run`] call them.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Seed};
+    /// use ragged_nn::{Dense, Sgd, Training, Variables, mean_squared_error};
+    /// let mut v = Variables::new(&Device::cpu(), Seed(7));
+    /// let x = RaggedTensor::from_nested([[1.0f32], [2.0]], &Device::cpu())?;
+    /// let mut step = Training::trace(&mut v, [&x, &x], Sgd::default(), |v, [x, y]| {
+    ///     mean_squared_error(&Dense::new("out", 1).call(v, x)?, y)
+    /// })?
+    /// .named_inputs(["points", "labels"]);
+    /// let vector = RaggedTensor::from_nested([1.0f32, 2.0], &Device::cpu())?;
+    /// let error = step.run(&mut v, [&x, &vector]).unwrap_err().to_string();
+    /// assert!(error.starts_with("Training::run: input 1, \"labels\", must be TensorSpec(shape=[None, 1], dtype=f32)"));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[must_use]
+    pub fn named_inputs(mut self, names: [&str; N]) -> Self {
+        self.input_names = Some(names.map(str::to_owned));
+        self
+    }
+
+    /// Input `k` as errors call it, before a verb.
+    fn input(&self, k: usize) -> String {
+        match &self.input_names {
+            Some(names) => format!("input {k}, {:?},", names[k]),
+            None => format!("input {k}"),
+        }
     }
 
     /// The state: the number of steps, named `step`, the learning rate of the next one, named `learning_rate`, and what the

@@ -109,13 +109,14 @@ impl<const N: usize> Training<N> {
         for (k, (x, spec)) in inputs.iter().zip(&self.inputs).enumerate() {
             let x = x.as_ref();
             if !spec.accepts(&x) {
-                let what = format!("input {k} must be {spec}, for which the step was traced, but is {}", described(x));
+                let (input, is) = (self.input(k), described(x));
+                let what = format!("{input} must be {spec}, for which the step was traced, but is {is}");
                 return Err(argument(RUN, what));
             }
             if x.device() != *variables.device() {
                 let device = x.device();
-                let is = device.name();
-                return Err(argument(RUN, format!("input {k} is on device {is}, but the variables are on {of}")));
+                let (input, is) = (self.input(k), device.name());
+                return Err(argument(RUN, format!("{input} is on device {is}, but the variables are on {of}")));
             }
         }
         if self.state.device() != variables.device() {

@@ -266,6 +266,17 @@ fn steps_that_do_not_fit_are_refused() -> Result<()> {
     }
     // It still trains.
     step.run(&mut v, [&x])?.to_host()?;
+    let mut step = step.named_inputs(["points"]);
+    fails(
+        step.run(&mut v, [&wide]),
+        "Training::run: input 0, \"points\", must be TensorSpec(shape=[None, 2], dtype=f32), for which the step was traced, \
+         but is an f32 of shape [1, 3]",
+    );
+    if let Some(other) = devices().into_iter().find(|device| !device.is_cpu()) {
+        let there = dense(&[0.0; 2], &[1, 2], &other)?;
+        fails(step.run(&mut v, [&there]), "Training::run: input 0, \"points\", is on device");
+    }
+    step.run(&mut v, [&x])?.to_host()?;
     Ok(())
 }
 

@@ -1,10 +1,16 @@
-//! The models of `examples/` with generated data, on fewer rows.
+//! The models of `examples/` with generated data on fewer rows, and with their built-in lines.
 
 use ragged::{Device, Result};
 
 #[allow(dead_code)]
+#[path = "../../examples/characters.rs"]
+mod characters;
+#[allow(dead_code)]
 #[path = "../../examples/graph.rs"]
 mod graph;
+#[allow(dead_code)]
+#[path = "../../examples/lines.rs"]
+mod lines;
 #[allow(dead_code)]
 #[path = "../../examples/next_item.rs"]
 mod next_item;
@@ -21,5 +27,24 @@ fn messages_of_neighbours_beat_features_alone() -> Result<()> {
 fn histories_beat_the_most_popular_items() -> Result<()> {
     let ([model, popular], _) = next_item::hit_rates(500, 100, 10, &Device::cpu())?;
     assert!(model > popular + 0.05, "{model} by the model, {popular} by the most popular items");
+    Ok(())
+}
+
+#[test]
+fn characters_beat_counts_of_pairs() {
+    let found = characters::trained(characters::LINES, 40, &Device::cpu()).expect("a model");
+    let (_, of_held_out) = found.of_held_out[found.of_held_out.len() - 1];
+    assert!(of_held_out < found.of_pairs, "{of_held_out} of held-out lines, {} of counts", found.of_pairs);
+    let [first, .., last] = found.of_batches[..] else { panic!("{:?}", found.of_batches) };
+    assert!(last < 0.5 * first, "{first} in the first step, {last} in the last one");
+    assert!(found.drawn.iter().any(|line| line.len() > 1), "{:?}", found.drawn);
+}
+
+#[test]
+fn lines_are_told_apart() -> Result<()> {
+    let found = lines::trained(lines::PLAYS, lines::ARTICLES, 60, &Device::cpu())?;
+    let (_, accuracy) = found.accuracies[found.accuracies.len() - 1];
+    let last = found.losses[found.losses.len() - 1];
+    assert!(last < 0.1 && accuracy >= 0.75, "a loss of {last}, {accuracy} of the held-out lines");
     Ok(())
 }

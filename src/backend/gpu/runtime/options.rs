@@ -75,7 +75,7 @@ pub struct DeviceOptions {
 }
 
 /// Default of `checked_shaders`.
-const CHECKED: bool = cfg!(any(debug_assertions, test));
+const CHECKED: bool = cfg!(debug_assertions);
 
 impl Default for DeviceOptions {
     fn default() -> Self {

@@ -51,8 +51,9 @@ pub(super) fn gpus() -> &'static [(String, BackendRef)] {
         let mut out: Vec<_> =
             found.iter().map(|a| open(a, &DeviceOptions::default(), a.summary.name.clone())).collect();
         if let Some(first) = found.first() {
-            let core = DeviceOptions::default().core_limits(true).no_int64(true);
-            out.push(open(first, &core.checked_shaders(false), "core limits, unchecked".into()));
+            let other_checks = !DeviceOptions::default().checked_shaders;
+            let core = DeviceOptions::default().core_limits(true).no_int64(true).checked_shaders(other_checks);
+            out.push(open(first, &core, format!("core limits, checks {other_checks}")));
         }
         out
     })

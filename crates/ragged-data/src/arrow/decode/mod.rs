@@ -11,12 +11,12 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
-use ragged::{Device, FieldValue, RaggedTensor, Result, RowPartition, Tensor};
+use ragged::{DType, Device, FieldValue, Result, RowPartition, Tensor};
 
 use super::bits::bytes_of_bits;
 use super::{Mask, Masked};
 use crate::fault::{argument, too_many};
-use crate::memory::{MAX_VALUES, Numbers};
+use crate::memory::MAX_VALUES;
 
 pub(super) use numbers::dtype_of;
 
@@ -159,8 +159,7 @@ impl Decoder<'_> {
     /// Bools of bits; false where they are null.
     fn bytes_of_bits(&self, bits: &BooleanBuffer, nulls: Option<&NullBuffer>) -> Result<Tensor> {
         let bytes = bytes_of_bits(bits, nulls)?;
-        let n = bytes.len();
-        Ok(RaggedTensor::<bool>::from_shared(std::sync::Arc::new(Numbers(bytes)), &[n], self.device)?.into_erased())
+        Tensor::from_shared(bytes, DType::Bool, &[bits.len()], self.device)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Numbers and bools.
 
-use std::sync::Arc;
-
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, IntervalUnit};
@@ -10,7 +8,6 @@ use ragged::{DType, Result, Tensor};
 use super::Decoder;
 use crate::arrow::bits::without_nulls;
 use crate::arrow::memory::owner;
-use crate::memory::Numbers;
 
 /// The dtype in which an Arrow type of numbers is stored.
 pub(in crate::arrow) fn dtype_of(data_type: &DataType) -> Option<DType> {
@@ -40,9 +37,9 @@ impl Decoder<'_> {
         let (data, size) = (array.to_data(), dtype.size());
         let (n, buffer) = (data.len(), &data.buffers()[0]);
         let buffer = buffer.slice_with_length(data.offset() * size, n * size);
-        let memory: Arc<dyn AsRef<[u8]> + Send + Sync> = match self.emptied(nulls) {
+        let memory = match self.emptied(nulls) {
             None => owner(buffer),
-            Some(nulls) => Arc::new(Numbers(without_nulls(&buffer, size, nulls)?)),
+            Some(nulls) => without_nulls(&buffer, size, nulls)?,
         };
         Tensor::from_shared(memory, dtype, &[n], self.device)
     }

@@ -39,8 +39,9 @@ fn parameters_are_those_of_the_submission() {
 }
 
 #[test]
-fn unchecked_kernels_give_the_same() {
-    let runtime = open_with(&DeviceOptions::default().checked_shaders(false));
+fn kernels_give_the_same_with_and_without_checks() {
+    let other_checks = !DeviceOptions::default().checked_shaders;
+    let runtime = open_with(&DeviceOptions::default().checked_shaders(other_checks));
     let input = upload_words(&runtime, &[7; 100]);
     let output = runtime.buffer("a test", 400).expect("allocates");
     let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, 100, 2)], &[whole(&output)]);

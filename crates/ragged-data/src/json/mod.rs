@@ -17,9 +17,11 @@
 //! assert_eq!(masked.mask("tokens").unwrap().to_vec()?, [true, false, true]);
 //! assert_eq!(masked.mask("word").unwrap().to_vec()?, [true, true, false]);
 //! let e = StructuredTensor::from_record_batch(&batch, &Device::cpu()).unwrap_err();
-//! assert!(e.to_string().contains("column tokens: 1 of 3 values is null, the first at position 1"));
+//! assert!(e.to_string().contains("column word: 1 of 3 values is null, the first at position 2"));
 //! # Ok::<(), ragged::Error>(())
 //! ```
+
+mod order;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,23 +40,22 @@ const ROWS: usize = 1024;
 
 /// Reads a file of JSON lines, one record in braces each, as a record batch with a column per field.
 ///
-/// Columns have the types and the order of the schema. Without one, both are inferred from all lines: fields in the order of
-/// the lines in which they first occur, those of one line by name; integers are Int64, numbers of which one has a fraction Float64, strings Utf8, lists and records of
-/// any depth. Null and a field that is absent are nulls. Fields that the schema lacks are left out; blank lines are no records.
+/// Columns have the types and the order of the schema. Without one, both are inferred from all lines: fields, of nested records
+/// too, in the order in which they first occur; integers are Int64, numbers of which one has a fraction Float64, strings Utf8. Null and a field that is absent are nulls. Fields that the schema lacks are left out; blank lines are no records.
 ///
 /// # Errors
 /// A file that cannot be read; a line that is no record, that ends early, or whose values do not fit the type of their column,
 /// with its number, from 1 on; a null in a column of the schema that has none.
 ///
 /// # Cost
-/// The file is held in memory; a pass to infer the types, and one to decode them.
+/// The file is held in memory; a pass over it to decode the values, before it two to infer the types and the order.
 ///
 /// ```
 /// let path = std::env::temp_dir().join("ragged-data-example.jsonl");
 /// std::fs::write(&path, "{\"b\": 1, \"a\": [\"x\"]}\n{\"a\": null}\n").unwrap();
 /// let batch = ragged_data::json::read(&path, None)?;
 /// let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-/// assert_eq!((names, batch.num_rows()), (vec!["a".to_owned(), "b".to_owned()], 2));
+/// assert_eq!((names, batch.num_rows()), (vec!["b".to_owned(), "a".to_owned()], 2));
 /// # std::fs::remove_file(&path).ok();
 /// # Ok::<(), ragged::Error>(())
 /// ```
@@ -88,7 +89,7 @@ pub fn from_bytes(text: impl AsRef<[u8]>, schema: Option<&SchemaRef>) -> Result<
 fn batch(text: &[u8], schema: Option<&SchemaRef>) -> Result<RecordBatch> {
     let inferred = match schema {
         Some(schema) => Ok(schema.clone()),
-        None => infer_json_schema(text, None).map(|(schema, _)| Arc::new(schema)),
+        None => infer_json_schema(text, None).map(|(schema, _)| Arc::new(order::as_written(text, schema))),
     };
     let schema = inferred.map_err(|e| at_line(text, &e, |line| infer_json_schema(line, None).map(drop)))?;
     decode(text, &schema).map_err(|e| at_line(text, &e, |line| decode(line, &schema).map(drop)))

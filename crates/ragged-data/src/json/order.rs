@@ -1,0 +1,100 @@
+//! The order in which the fields of lines first occur, for schemas whose inference sorts them by name.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// The fields of a value and of the values in it, by name: their places, and what is known of their own fields. The items of a
+/// list count as the list.
+#[derive(Debug, Default)]
+struct Order(HashMap<String, (usize, Order)>);
+
+/// The schema with its fields, at every depth, in the order in which they first occur in the lines.
+pub(super) fn as_written(text: &[u8], schema: Schema) -> Schema {
+    let mut order = Order::default();
+    let mut records = serde_json::Deserializer::from_slice(text);
+    // Ends with the text, or at a fault, which the decoder reports.
+    while (&mut order).deserialize(&mut records).is_ok() {}
+    let fields = order.of_fields(schema.fields());
+    Schema::new_with_metadata(fields, schema.metadata)
+}
+
+impl Order {
+    fn of_fields(&self, fields: &Fields) -> Fields {
+        let mut sorted: Vec<&FieldRef> = fields.iter().collect();
+        sorted.sort_by_key(|field| self.0.get(field.name()).map_or(usize::MAX, |(place, _)| *place));
+        let below = |field: &Field| match self.0.get(field.name()) {
+            Some((_, order)) => order.of_type(field.data_type()),
+            None => field.data_type().clone(),
+        };
+        sorted.into_iter().map(|field| Arc::new(field.as_ref().clone().with_data_type(below(field)))).collect()
+    }
+
+    fn of_type(&self, data_type: &DataType) -> DataType {
+        match data_type {
+            DataType::Struct(fields) => DataType::Struct(self.of_fields(fields)),
+            DataType::List(item) => {
+                let items = self.of_type(item.data_type());
+                DataType::List(Arc::new(item.as_ref().clone().with_data_type(items)))
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Order {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Order {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            let next = self.0.len();
+            let (_, below) = self.0.entry(name).or_insert_with(|| (next, Order::default()));
+            map.next_value_seed(below)?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(&mut *self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
