@@ -3,7 +3,7 @@
 use ragged::opt::{AttentionKeys, causal, masked};
 use ragged::{
     CpuOptions, Device, HostTensor, HostValues, Program, RaggedTensor, Result, Row, Tensor, TensorSpec, eval, explain,
-    grad, to_host,
+    grad, to_host, value_and_grad,
 };
 
 use super::common;
@@ -65,8 +65,8 @@ fn devices_and_lengths() -> Vec<([usize; 4], Device)> {
 fn scores_of_long_rows_take_no_memory() -> Result<()> {
     for (name, options) in OPTIONS {
         for (lengths, device) in devices_and_lengths() {
-            let stored = Operands::new(&lengths, [8, 5], &Device::cpu_unfused())?.run(options)?;
-            let operands = Operands::new(&lengths, [8, 5], &device)?;
+            let stored = Operands::new(&lengths, [16, 16], &Device::cpu_unfused())?.run(options)?;
+            let operands = Operands::new(&lengths, [16, 16], &device)?;
             eval(&operands.0)?;
             let inputs = device.stats().buffer_bytes;
             let found = operands.run(options)?;
@@ -76,23 +76,26 @@ fn scores_of_long_rows_take_no_memory() -> Result<()> {
             let peak = device.stats().buffer_bytes_peak;
             let scores: usize = lengths.iter().map(|n| 4 * n * n).sum();
             let what = format!("{peak} bytes for inputs of {inputs}, and scores of {scores}");
-            assert!(peak <= 8 * inputs, "{name} on {}: {what}", device.name());
+            // Short rows on a GPU: the partial results of a reduction take a number of bytes of their own.
+            let most = if device.is_cpu() { 4 } else { 6 };
+            assert!(peak <= most * inputs, "{name} on {}: {what}", device.name());
         }
     }
     Ok(())
 }
 
-/// All devices, with the default options. Nothing runs.
+/// Inputs, results and all that is stored in between. All devices, with the default options. Nothing runs.
 #[test]
 fn kernels_of_long_rows_write_no_scores() -> Result<()> {
     for (name, device) in common::devices() {
         let Operands([q, k, v]) = Operands::new(&[20_000], [16, 16], &device)?;
         let square = |x: &[Tensor]| x[0].scaled_dot_product_attention(&x[1], &x[2])?.square()?.reduce_sum(..);
-        let gradients = grad(square, [&q, &k, &v])?;
+        let means = q.scaled_dot_product_attention(&k, &v)?;
+        let (_, gradients) = value_and_grad(square, [&q, &k, &v])?;
         let inputs = 3 * 20_000 * 16 * 4;
-        for kernel in explain(&gradients)?.kernels {
-            assert!(kernel.bytes_written <= inputs, "{name}: {kernel:?}");
-        }
+        let explained = explain([&means].into_iter().chain(&gradients).collect::<Vec<_>>())?;
+        let written: u64 = explained.kernels.iter().map(|kernel| kernel.bytes_written).sum();
+        assert!(inputs + written <= 4 * inputs, "{name}: {written} bytes for inputs of {inputs}: {explained}");
     }
     Ok(())
 }

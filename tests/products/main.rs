@@ -9,6 +9,7 @@ mod errors;
 mod independence;
 mod kernels;
 mod layouts;
+mod long_attention;
 mod long_rows;
 mod matrix;
 mod ragged_dot;

@@ -1,6 +1,6 @@
 //! Gradients of recurrences, against those of loops and differences.
 
-use ragged::{DType, Device, Result, Tensor, grad, opt, s};
+use ragged::{DType, Device, RaggedTensor, Result, Tensor, grad, opt, s};
 
 use super::common::devices_and_unfused_cpu;
 use super::{bits, dense, ragged_rows};
@@ -113,6 +113,75 @@ fn gradients_have_equal_bits_everywhere() -> Result<()> {
             None => first = Some(found),
             Some(first) => assert_eq!(*first, found, "{name}"),
         }
+    }
+    Ok(())
+}
+
+/// The gradients of a row do not depend on the other rows, nor on their order.
+#[test]
+fn gradients_of_a_row_are_independent_of_the_batch() -> Result<()> {
+    // Wide states take a dispatch per position on a GPU.
+    let cases: [(usize, &[usize]); 2] = [(3, &[9, 0, 40, 1, 300, 2, 2, 17]), (300, &[2, 0, 3, 1])];
+    for ((width, lengths), reversed) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
+        let mut first = None;
+        for (name, device) in devices_and_unfused_cpu() {
+            let at = format!("{name}: rows of {lengths:?}, width {width}, reversed {reversed}");
+            let batch = [
+                ragged_rows(1, lengths, width, device),
+                dense(2, &[lengths.len(), width], device),
+                ragged_rows(5, lengths, width, device),
+            ];
+            let small = |seed| dense(seed, &[width, width], device).multiply(1.0 / width as f32);
+            let (w, u) = (small(3)?, small(4)?);
+            let gradients = |of: &dyn Fn(&Tensor) -> Result<Tensor>| -> Result<Vec<Tensor>> {
+                let [x, start, weights] = [of(&batch[0])?, of(&batch[1])?, of(&batch[2])?];
+                let loss =
+                    |at: &[Tensor]| value(&[at[0].clone(), at[1].clone(), w.clone(), u.clone()], &weights, reversed);
+                grad(loss, [&x, &start])
+            };
+            let bits_of = |gradients: &[Tensor]| gradients.iter().map(bits).collect::<Vec<_>>();
+            let all = gradients(&|x| Ok(x.clone()))?;
+            for row in 0..lengths.len() as i64 {
+                let alone = |x: &Tensor| x.slice(s![row..row + 1]);
+                let want = all.iter().map(alone).collect::<Result<Vec<_>>>()?;
+                assert!(bits_of(&gradients(&alone)?) == bits_of(&want), "{at}: row {row} alone");
+            }
+            let order: Vec<i64> = (0..lengths.len() as i64).map(|k| (k * 3 + 1) % lengths.len() as i64).collect();
+            let order = RaggedTensor::from_nested(order, device)?;
+            let shuffled = |x: &Tensor| x.gather(&order);
+            let want = all.iter().map(shuffled).collect::<Result<Vec<_>>>()?;
+            assert!(bits_of(&gradients(&shuffled)?) == bits_of(&want), "{at}: shuffled");
+            let all = bits_of(&all);
+            assert!(*first.get_or_insert_with(|| all.clone()) == all, "{at}: another device");
+        }
+    }
+    Ok(())
+}
+
+/// The kernels of rows of 10,000 are those of rows of 10, and the recurrences of their gradients too.
+#[test]
+fn programs_do_not_depend_on_the_length_of_rows() -> Result<()> {
+    for (name, device) in devices_and_unfused_cpu() {
+        type Kernels = Vec<(&'static str, Vec<&'static str>)>;
+        let kernels = |n: usize| -> Result<[Kernels; 2]> {
+            let inputs = [
+                ragged_rows(1, &[n, 0, n / 2], 4, device),
+                dense(2, &[1, 4], device),
+                dense(3, &[4, 4], device),
+                dense(4, &[4, 4], device),
+            ];
+            let weights = ragged_rows(5, &[n, 0, n / 2], 4, device);
+            let of = |explained: ragged::Explain| -> Kernels {
+                explained.kernels.into_iter().map(|kernel| (kernel.kind, kernel.operations)).collect()
+            };
+            let mut of_gradients = of(ragged::explain(&grad(|x| value(x, &weights, false), &inputs[..])?)?);
+            of_gradients.retain(|(kind, _)| *kind == "scan_rows");
+            Ok([of(value(&inputs, &weights, false)?.explain()?), of_gradients])
+        };
+        let short = kernels(10)?;
+        assert!(short[0].iter().any(|(kind, _)| *kind == "scan_rows"), "{name}: {short:?}");
+        assert_eq!(short[1].len(), 2, "{name}: forward and backward");
+        assert_eq!(kernels(10_000)?, short, "{name}");
     }
     Ok(())
 }

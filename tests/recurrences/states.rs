@@ -241,7 +241,7 @@ fn equal_steps_are_one_plan() -> Result<()> {
     let device = Device::cpu_with(&ragged::CpuOptions::default());
     let start = RaggedTensor::from_nested([1.0f32], &device)?;
     let mut plans = None;
-    for n in [3usize, 10, 1000] {
+    for n in [3usize, 10, 1000, 10_000] {
         let x = RaggedTensor::from_nested([vec![0.5f32; n], vec![], vec![1.0; n / 2]], &device)?;
         let out = x.scan_rows([&start], |states, x| {
             let state = (&states[0] * x)?;

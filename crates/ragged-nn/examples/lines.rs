@@ -39,6 +39,7 @@ If music be the food of love, play on;
 Good night, good night! parting is such sweet sorrow,
 The quality of mercy is not strain'd,";
 
+/// Sentences as in an encyclopedia.
 pub const ARTICLES: &str = "A tensor is an array of numbers with any number of dimensions .
 The river rises in the northern hills and reaches the sea after 120 kilometres .
 The station was opened in 1887 and closed in 1964 .

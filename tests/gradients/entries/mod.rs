@@ -11,12 +11,14 @@ mod rows;
 mod sequences;
 mod sparse;
 
+pub use elements::elements;
+
 use crate::table::Entry;
 
 /// All entries.
 pub fn entries() -> Vec<Entry> {
     let lists = [
-        elements::elements(),
+        elements(),
         elements::operands(),
         elements::of_rows::operands(),
         elements::erased(),
