@@ -81,6 +81,8 @@ tests() {
         --test tuning --test chains --test chains_of_rows --test faults --test threads --test interop --test batches \
         --test products --test narrow --test core_limits --test segments --test reads --test pipeline_cache --test indexing \
         --test moments --test embeddings --test properties --test gradients --test recurrences -- --nocapture
+    # Bits of the gradients of all operations, whose kernels a software adapter compiles for minutes.
+    part tests-gradients cargo test --release --test gradients -- --ignored --nocapture
     part tests-nn cargo test --release --package ragged-nn --test nn -- --nocapture
     part tests-checked env RAGGED_CHECKED_SHADERS=1 cargo test --release --test conformance -- --nocapture
 }

@@ -13,7 +13,7 @@ use ragged_sql::Functions;
 
 use crate::place::first_name;
 
-/// The error with the place of the call that has the fault: the first that has it alone.
+/// The error with the place of the call that has the fault: the first that has it by itself.
 pub async fn with_place(
     error: DataFusionError,
     statement: &Statement,
@@ -44,7 +44,7 @@ fn query(statement: &Statement) -> Option<&Query> {
     if let Sql::Query(query) = &**statement { Some(query) } else { None }
 }
 
-/// A query of the call alone, of the same tables.
+/// A query of that call and nothing else, of the same tables.
 fn alone(query: &Query, call: Expr) -> Option<Statement> {
     let SetExpr::Select(select) = &*query.body else { return None };
     let mut select = select.clone();
