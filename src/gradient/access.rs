@@ -75,11 +75,18 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
     if let Some(condition) = &condition {
         let [taken, other] = [true, false].map(|holds| chosen(index, condition, holds));
         if taken != *index && other != *index {
-            let none = zero(given.ct.dtype());
-            let ct = condition.clone().select(given.ct.clone(), none.clone());
-            of_index(Given { ct, ..given.clone() }, &taken, to, out)?;
-            let ct = condition.clone().select(none, given.ct.clone());
-            return of_index(Given { ct, ..given }, &other, to, out);
+            for (holds, index) in [(true, taken), (false, other)] {
+                if is_none_where(&given.ct, condition, holds) {
+                    continue;
+                }
+                let ct = given.ct.clone();
+                let ct = match holds {
+                    true => given.only_where(condition.clone(), ct),
+                    false => condition.clone().select(zero(ct.dtype()), ct),
+                };
+                of_index(Given { ct, ..given.clone() }, &index, to, out)?;
+            }
+            return Ok(());
         }
     }
     let structured = match &access {
@@ -169,6 +176,25 @@ fn chosen(index: &Expr, condition: &Expr, holds: bool) -> Expr {
         out
     }
     go(index, condition, holds, &mut DigestMap::default())
+}
+
+/// Whether the cotangent is 0 wherever the condition holds, or wherever it does not: the choice of an operand may follow
+/// from it.
+fn is_none_where(ct: &Expr, condition: &Expr, holds: bool) -> bool {
+    let none = zero(ct.dtype());
+    let mut ct = ct;
+    while let ExprKind::Select(given, a, b) = ct.kind() {
+        let known = chosen(&given.in_program(), condition, holds);
+        let is = |value: bool| known == Expr::scalar(value);
+        ct = match (*a == none, *b == none) {
+            (_, true) if is(false) => return true,
+            (true, _) if is(true) => return true,
+            (_, true) => a,
+            (true, _) => b,
+            _ => return false,
+        };
+    }
+    *ct == none
 }
 
 /// Each position reads the element at the same position.

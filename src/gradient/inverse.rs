@@ -4,7 +4,7 @@ use super::given::Given;
 use super::keyed_rows;
 use super::place::{Place, of_block};
 use super::preimage::{Piece, Preimage};
-use super::repetition::{Repetition, repeats_of};
+use super::repetition::Repetition;
 use super::rows_ref::size_of;
 use super::sized_rows::SizedRows;
 use super::strided::with_gaps;
@@ -33,7 +33,7 @@ pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Resu
         Reader::Same if folds => return Ok(Some(own.folded(given, place, &elements)?)),
         // First to rows like those that are read, one for each own row.
         _ if folds => return own.folded_first(given, place, to),
-        Reader::Any(row) => return keyed_rows::adjoint(given, place, row, (&own.count, &own.nrows), &elements),
+        Reader::Any(row) => return keyed_rows::adjoint(given, place, row, (&own.count, &own.nrows), to),
         readers => readers,
     };
     let terms = readers.terms();
@@ -262,13 +262,10 @@ impl<'a> Own<'a> {
         let Some(row) = place.of_own.clone().or_else(|| of_own_rows(place.row, place.own, width)) else {
             return Ok(None);
         };
-        let own = self.rows.length(Expr::index());
+        let (own, read) = (self.rows.length(Expr::index()), place.of.length(row.clone()));
         let length = match place.step {
-            Step::Each(repeats) => {
-                let repeats = repeats_of(repeats);
-                own.clone().add(repeats.clone().sub(Expr::u32(1))).div(repeats).min(own)
-            }
-            _ => own.min(place.of.length(row)),
+            Step::Cyclic if keyed_rows::times_as_long(self.rows, place.of, &row).is_some() => read,
+            step => step.length_read(own, read),
         };
         let rows = rec.rows_of_lengths(&self.nrows, length, self.count.size())?;
         let count = rec.times(rows.nvals_extent(), width)?;

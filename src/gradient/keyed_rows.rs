@@ -2,29 +2,45 @@
 //! elements. That order follows from the rows of rows for repetitions, else from a sort.
 
 use super::given::Given;
+use super::inverse;
 use super::place::Place;
-use super::repetition::Repetition;
+use super::repetition::{Repetition, repeats_of};
 use crate::error::Result;
 use crate::graph::access::{Access, RowsRef, Step};
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Recipe, RowDomain, Rows};
+use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::record::by_key::ByKey;
 
-/// The cotangents of elements, where own row `Index`, of `nrows` and of `count` elements in all, reads that row. `None`
+/// The cotangents of elements `to`, where own row `Index`, of `nrows` and of `count` elements in all, reads that row. `None`
 /// unless each own row is known to be as long as the row that it reads.
 pub(super) fn adjoint(
     given: &Given<'_>,
     place: &Place<'_>,
     row: &Expr,
     (count, nrows): (&Extent, &Extent),
-    elements: &Extent,
+    to: &Extent,
 ) -> Result<Option<Expr>> {
-    let Place { own, of, base, step, inner, .. } = place;
-    if *step != Step::Along(1) || base.as_u32() != Some(0) || !is_whole(own, of, row) {
+    let Place { own, of, base, step, .. } = place;
+    if *step != Step::Along(1) || base.as_u32() != Some(0) || times_as_long(own, of, row) != Some(1) {
         return Ok(None);
     }
+    match Repeated::of_row(row, nrows) {
+        Some(repeated) => repeated.adjoint(given, place, (count, nrows), to),
+        None => of_whole_rows(given, place, row, (count, nrows), &to.part(place.inner.width.max(1))),
+    }
+}
+
+/// As [`adjoint`], where each own row is as long as the row that it reads.
+fn of_whole_rows(
+    given: &Given<'_>,
+    Place { own, of, inner, .. }: &Place<'_>,
+    row: &Expr,
+    (count, nrows): (&Extent, &Extent),
+    elements: &Extent,
+) -> Result<Option<Expr>> {
     let rec = given.rec;
     let Some(of_nrows) = of.nrows(elements) else { return Ok(None) };
     let Readers { rows: readers, key, place } = Readers::new(rec, row, nrows, &of_nrows)?;
@@ -91,14 +107,83 @@ impl Readers {
     }
 }
 
-/// Whether each own row is known to be as long as the row that it reads.
-fn is_whole(own: &RowsRef, of: &RowsRef, row: &Expr) -> bool {
+/// Rows that are repeated within rows of rows, of which several read the same one: the rows of rows are copies.
+struct Repeated {
+    /// The own rows of rows.
+    own: RowsRef,
+    of: RowsRef,
+    /// The row of rows that each own one reads.
+    row: Expr,
+    step: Step,
+    nrows: Extent,
+}
+
+impl Repeated {
+    /// Of own rows of which `Index`, of `nrows`, reads that row.
+    fn of_row(row: &Expr, nrows: &Extent) -> Option<Self> {
+        let Access::Place { own, of, row, base, step: step @ (Step::Cyclic | Step::Each(_)), inner } = row.access()
+        else {
+            return None;
+        };
+        if base.as_u32() != Some(0) || (inner.own, inner.width) != (1, 1) || own.is_own_row(&row, 1) {
+            return None;
+        }
+        let (row, nrows) = (inverse::of_own_rows(&row, &own, 1)?, own.nrows(nrows)?);
+        Some(Self { own, of, row, step, nrows })
+    }
+
+    /// As [`adjoint`]: first to rows of rows without repetitions, one for each own row of rows, then to those that they are
+    /// copies of.
+    fn adjoint(
+        &self,
+        given: &Given<'_>,
+        place: &Place<'_>,
+        (count, nrows): (&Extent, &Extent),
+        to: &Extent,
+    ) -> Result<Option<Expr>> {
+        let (rec, at) = (given.rec, Expr::index());
+        let length = self.step.length_read(self.own.length(at.clone()), self.of.length(self.row.clone()));
+        let copies = rec.rows_of_lengths(&self.nrows, length, nrows.size())?;
+        let Rows::Splits(of_copies) = copies.domain(1).rows else { return Ok(None) };
+        let of_copies = RowsRef::Splits(of_copies);
+        let number = of_copies.row_of(at.clone());
+        let read = self.of.within(self.row.at(&number), at.clone().sub(of_copies.start(number)));
+        let copied = rec.rows_of_lengths(copies.nvals_extent(), place.of.length(read.clone()), count.size())?;
+        let Rows::Splits(between) = copied.domain(1).rows else { return Ok(None) };
+        let between = RowsRef::Splits(between);
+        let own = self.own.row_of(at.clone());
+        let offset = at.sub(self.own.start(own.clone()));
+        let offset = match self.step {
+            Step::Each(repeats) => offset.div(repeats_of(repeats)),
+            _ => offset.rem(of_copies.length(own.clone())),
+        };
+        let of_row = of_copies.within(own, offset);
+        let first = Place { of: &between, ..place.clone() };
+        let Some(ct) = of_whole_rows(given, &first, &of_row, (count, nrows), copied.nvals_extent())? else {
+            return Ok(None);
+        };
+        let count = rec.times(copied.nvals_extent(), place.inner.own)?;
+        let ct = Expr::load(&rec.map(count.clone(), ct, &[]), Expr::index());
+        let then = Place { own: &between, of_own: Some(read), ..place.clone() };
+        inverse::adjoint(&Given { ct, count, ..given.clone() }, &then, to)
+    }
+}
+
+/// How many times as long each own row is known to be as the row that it reads; never 0.
+pub(super) fn times_as_long(own: &RowsRef, of: &RowsRef, row: &Expr) -> Option<u32> {
     match (own, of) {
-        (RowsRef::Uniform(own), RowsRef::Uniform(of)) => own == of,
+        (RowsRef::Uniform(own), RowsRef::Uniform(of)) => (own == of).then_some(1),
         (RowsRef::Splits(splits), _) => match splits.kept_recipe().as_deref() {
-            Some(Recipe::Scan(scan)) => scan.value.in_program() == of.length(row.clone()).in_program(),
-            _ => false,
+            Some(Recipe::Scan(scan)) => {
+                let (length, read) = (scan.value.in_program(), of.length(row.clone()).in_program());
+                match length.kind() {
+                    _ if length == read => Some(1),
+                    ExprKind::Binary(BinaryOp::Mul, of, times) if *of == read => times.as_u32().filter(|&n| n > 0),
+                    _ => None,
+                }
+            }
+            _ => None,
         },
-        _ => false,
+        _ => None,
     }
 }

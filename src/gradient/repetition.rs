@@ -90,6 +90,19 @@ impl Repetition<'_> {
     }
 }
 
+impl Step {
+    /// How many elements of a row a row of that length reads.
+    pub(super) fn length_read(self, own: Expr, of: Expr) -> Expr {
+        match self {
+            Self::Each(repeats) => {
+                let repeats = repeats_of(repeats);
+                own.clone().add(repeats.clone().sub(Expr::u32(1))).div(repeats).min(own)
+            }
+            _ => own.min(of),
+        }
+    }
+}
+
 /// The number of repetitions of each element.
 pub(super) fn repeats_of(repeats: u64) -> Expr {
     Expr::u32(u32::try_from(repeats).unwrap_or(u32::MAX))

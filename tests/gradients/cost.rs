@@ -87,6 +87,7 @@ const OPERATIONS: &[(&str, F)] = &[
     ("concat0", |x| Tensor::concat(&[x, &x.exp()?, x], 0)),
     ("concat1", |x| Tensor::concat(&[x, &x.exp()?, x], 1)),
     ("concat-1", |x| Tensor::concat(&[x, &x.exp()?], -1)),
+    ("concat1 of several", |x| Tensor::concat(&[x, &x.exp()?, &x.sin()?, &x.cos()?], 1)),
     ("stack0", |x| Tensor::stack(&[x, &x.exp()?], 0)),
     ("stack1", |x| Tensor::stack(&[x, &x.exp()?], 1)),
     ("to_tensor", |x| x.to_tensor(0)),
@@ -157,14 +158,7 @@ const OPERATIONS: &[(&str, F)] = &[
 ];
 
 /// Forms that are summed by key, with the number of sorts.
-const BY_KEY: [(&str, &str, usize); 5] = [
-    // The operand of a row and its place there are one number, whose parts are no places in rows of rows.
-    ("concat1", "levels", 2),
-    ("stack1", "levels", 2),
-    // Copies of all rows whose rows are repeated within themselves: no row is read by rows of one number of copies.
-    ("tile01", "levels", 1),
-    // Rows that are repeated within rows that are repeated: each is longer than the row that it reads.
-    ("tile all", "levels", 1),
+const BY_KEY: [(&str, &str, usize); 1] = [
     // The sort is of columns, so that the permutation stands between two transpositions.
     ("sort1", "wide", 1),
 ];
@@ -245,34 +239,42 @@ fn gathers_sort_the_rows_once() {
     }
 }
 
-/// The bytes of a value with its gradient, over the least of both passes: inputs and cotangents are read once in each
-/// pass, the value and the gradient are written once.
-fn ratio(loss: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor, least: u64) -> f64 {
+/// The plan of a value with its gradient.
+fn both_passes(loss: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Explain {
     let (value, gradients) = value_and_grad(|x| loss(&x[0]), [x]).unwrap();
-    explain([&value, &gradients[0]]).unwrap().bytes() as f64 / least as f64
+    explain([&value, &gradients[0]]).unwrap()
 }
 
+/// The least of both passes: inputs and cotangents are read once in each pass, the value and the gradient are written once.
+/// A look-up has one sort, which is part of it.
 #[test]
 fn bytes_of_both_passes() {
     for (name, device) in devices() {
         let lengths: Vec<u32> = (0..4000).map(|k| k % 40).collect();
         let (n, rows_of) = (lengths.iter().sum::<u32>() as u64, lengths.len() as u64);
         let x = rows(&lengths, &device).cast(ragged::DType::F32).unwrap();
-        let numbers = 4 * n;
-        let splits = 4 * (rows_of + 1);
-        let sum = ratio(|x| x.reduce_sum(1)?.square()?.reduce_sum(..), &x, 2 * numbers + 2 * splits + 8 * rows_of);
-        let mean = ratio(|x| x.reduce_mean(1)?.square()?.reduce_sum(..), &x, 2 * numbers + 2 * splits + 8 * rows_of);
-        let softmax = ratio(|x| x.softmax(1)?.square()?.reduce_sum(..), &x, 4 * numbers + 2 * splits);
+        let (numbers, splits) = (4 * n, 4 * (rows_of + 1));
+        let sum = both_passes(|x| x.reduce_sum(1)?.square()?.reduce_sum(..), &x);
+        let mean = both_passes(|x| x.reduce_mean(1)?.square()?.reduce_sum(..), &x);
+        let softmax = both_passes(|x| x.softmax(1)?.square()?.reduce_sum(..), &x);
         let table = shaped(&[], &[1000, 32], &device).cast(ragged::DType::F32).unwrap();
         let ids: Vec<i32> = (0..n as i32).map(|k| k * 7 % 1000).collect();
         let ids = x.with_flat_values(RaggedTensor::from_nested(ids, &device).unwrap().erased()).unwrap();
-        let embed = ratio(
-            |x| x.gather(&ids)?.reduce_mean(1)?.square()?.reduce_sum(..),
-            &table,
-            2 * 4 * n + 2 * splits + 2 * 4 * 32 * n + 4 * 32 * 1000 + 2 * 4 * 32 * rows_of,
-        );
-        let all = [("sum", sum), ("mean", mean), ("softmax", softmax), ("embed_mean", embed)];
-        let wrong: Vec<_> = all.into_iter().filter(|(_, ratio)| *ratio > 2.0).collect();
-        assert!(wrong.is_empty(), "times the least on {name}: {wrong:?}");
+        let embed = both_passes(|x| x.gather(&ids)?.reduce_mean(1)?.square()?.reduce_sum(..), &table);
+        let sort: u64 =
+            embed.kernels.iter().filter(|k| k.kind.contains("sort")).map(|k| k.bytes_read + k.bytes_written).sum();
+        let of_rows = 2 * numbers + 2 * splits + 8 * rows_of;
+        // Ids and splits in both passes, the table, its gradient, and the means written and read in the two passes.
+        let of_table = 2 * numbers + 2 * splits + 2 * 4 * 32 * 1000 + 2 * 4 * 32 * rows_of + sort;
+        let all = [
+            ("sum", sum, of_rows),
+            ("mean", mean, of_rows),
+            ("softmax", softmax, 2 * 2 * numbers + 2 * splits),
+            ("embed_mean", embed, of_table),
+        ];
+        for (of, explained, least) in all {
+            let times = explained.bytes() as f64 / least as f64;
+            assert!(times <= 2.0, "{of} on {name}: {times} times the least\n{explained}");
+        }
     }
 }

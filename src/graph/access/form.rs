@@ -80,9 +80,13 @@ impl<R: Handles> Sum<R> {
         self.terms.iter().any(|t| t.is_start)
     }
 
-    /// Whether the sum consists of digits of the position.
-    fn is_of_position(&self) -> bool {
-        self.constant == 0 && self.terms.is_empty() && self.digits.iter().all(|(_, d)| d.of == Counter::Position)
+    /// Whether what is added to a place in a row is a number within the element: digits of the position, or a constant below
+    /// the numbers of an element.
+    fn stays_in(&self, place: &Self) -> bool {
+        let width = place.terms.iter().find(|term| term.is_start).map_or(1, |start| start.times);
+        let is_number = self.digits.is_empty() && (0..width).contains(&self.constant);
+        let is_of_position = self.constant == 0 && self.digits.iter().all(|(_, d)| d.of == Counter::Position);
+        self.terms.is_empty() && (is_number || is_of_position)
     }
 
     pub(super) fn scaled(&self, by: i64) -> Option<Self> {
@@ -110,7 +114,7 @@ impl<R: Handles> Sum<R> {
             }
         }
         // A sum with more than numbers within the element may leave the row.
-        if (self.has_start() && !other.is_of_position()) || (other.has_start() && !self.is_of_position()) {
+        if (self.has_start() && !other.stays_in(self)) || (other.has_start() && !self.stays_in(other)) {
             let terms = std::mem::take(&mut out.terms);
             for term in terms {
                 let plain = Self { terms: vec![Term { is_start: false, ..term }], ..Self::default() };

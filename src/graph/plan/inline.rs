@@ -82,7 +82,15 @@ impl Planner<'_> {
             return Err(FusionBarrier::Condition);
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
-        let body = value.at(at);
+        let mut body = value.at(at);
+        // At a computed position, a search would run once per load.
+        let mut is_search = !at.is_index() && searches(&body, g);
+        if is_search
+            && uses == 1
+            && let Some(loaded) = self.with_row_numbers(value)
+        {
+            (body, is_search) = (loaded.at(at), false);
+        }
         // A map that does not use its position, such as a constant, would drop the conditions of the position.
         if at.has_conditions() && !always_checked(at).is_subset(&always_checked(&body)) {
             return Err(FusionBarrier::Condition);
@@ -105,16 +113,8 @@ impl Planner<'_> {
             Evaluation::Rowless if contains_search(&body) => return Err(FusionBarrier::Search),
             _ => {}
         }
-        if !at.is_index() {
-            // At a computed position, a search would run once per load.
-            let mut searches = false;
-            for_each_expr(&body, &mut |e| {
-                searches |= matches!(e.kind(), ExprKind::RowOf(s, _) if
-                    e.own_row().is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
-            });
-            if searches {
-                return Err(FusionBarrier::Search);
-            }
+        if is_search {
+            return Err(FusionBarrier::Search);
         }
         // A map that is read several times, or at computed positions, is inlined only if recomputing it is cheap.
         let repeated = uses > 1 || !at.is_index();
@@ -182,6 +182,17 @@ impl Planner<'_> {
     fn has_one_reader(&self, n: &Node) -> bool {
         self.uses.get(&n.digest()) == Some(&1) && !self.roots.contains(&n.digest())
     }
+}
+
+/// Whether the expression searches for rows other than that of the kernel.
+fn searches(e: &Expr, g: &Resolution<'_>) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| {
+        let is_other =
+            || e.own_row().is_none_or(|(s, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner)));
+        found |= matches!(e.kind(), ExprKind::RowOf(..)) && is_other();
+    });
+    found
 }
 
 /// Whether `at`, evaluated at every position of the domain, covers all of an array of that extent.

@@ -17,6 +17,7 @@ mod last_counts;
 mod linked;
 mod narrow;
 mod resolve;
+mod row_numbers;
 
 pub(crate) use cache::PlanCache;
 #[cfg(test)]
@@ -35,6 +36,7 @@ use super::step::recomputed::{exceeds_operands, is_recomputable};
 pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
 use super::walk::{arrays, for_each_node};
 use crate::trace::span;
+use row_numbers::RowNumbers;
 
 /// Number of maps that are stored, one by one, before a recipe with too many arrays of its own is narrowed.
 const MAX_ATTEMPTS: usize = 8;
@@ -91,8 +93,10 @@ fn steps(
     (limits, sizes): (PlanLimits, SizeView<'_>),
     unstored: &[Node],
 ) -> Vec<Step> {
+    let row_numbers = RowNumbers::new(roots, arena);
     let mut planner = Planner {
         arena,
+        row_numbers,
         limits,
         sizes,
         products: unstored.iter().map(Node::digest).collect(),
@@ -130,6 +134,7 @@ enum Required {
 struct Planner<'a> {
     /// The definitions, to which the planner appends.
     arena: &'a mut Arena,
+    row_numbers: RowNumbers,
     limits: PlanLimits,
     sizes: SizeView<'a>,
     /// Number of reads of each array, by distinct index expressions over all recipes.

@@ -181,7 +181,7 @@ fn one(batches: &[RecordBatch]) -> RecordBatch {
 pub fn assert_same_bits(got: &RecordBatch, want: &RecordBatch, sql: &str) {
     assert!(want.num_rows() > 0, "{sql}: no rows");
     assert_eq!(got.num_columns(), want.num_columns(), "{sql}");
-    let text = |rows: &RecordBatch| pretty_format_batches(&[rows.clone()]).expect("a text").to_string();
+    let text = |rows: &RecordBatch| pretty_format_batches(std::slice::from_ref(rows)).expect("a text").to_string();
     assert_eq!(got.num_rows(), want.num_rows(), "{sql}:\n{}\n{}", text(got), text(want));
     for (k, (got, want)) in got.columns().iter().zip(want.columns()).enumerate() {
         assert_eq!(got.data_type(), want.data_type(), "{sql}: column {k}");

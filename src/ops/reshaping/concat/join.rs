@@ -1,10 +1,9 @@
 //! Joins tensors along one axis in one step.
 //!
 //! The sources are the distinct operands: a repeated operand is one source. Each element of the result has an origin
-//! number: its position in its source plus the base of that source, which exceeds all origin numbers of earlier
-//! sources.
+//! number, which tells its source and its position there ([`Numbering`]).
 
-use super::pieces::{Joined, Pieces};
+use super::pieces::{Joined, Numbering, Pieces};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -177,8 +176,8 @@ impl<'a> Join<'a> {
             }
             before = Some(end);
         }
-        let bases = running(&counts);
-        let mut joined = Joined::new(count, Pieces { conditions, pieces }, bases);
+        let numbering = Numbering::Appended(running(&counts));
+        let mut joined = Joined::new(count, Pieces { conditions, pieces }, numbering);
         if self.operands.len() == self.sources.len() {
             // Every operand is a source of its own: the origin number is the position.
             joined.from = Expr::index();
@@ -234,7 +233,7 @@ impl<'a> Join<'a> {
         let pieces = self.operands.iter().enumerate().map(piece).collect();
         let conditions = starts[1..].iter().map(|end| at.clone().lt(end.clone())).collect();
         let pieces = Pieces { conditions, pieces };
-        let joined = Joined::new(part.nvals_extent().clone(), pieces, self.bases(level));
+        let joined = Joined::new(part.nvals_extent().clone(), pieces, self.numbering(level));
         Ok((part, joined))
     }
 
@@ -260,7 +259,7 @@ impl<'a> Join<'a> {
         for (of, row) in &mut pieces.pieces {
             *row = source(*of).within(row.clone(), at.clone());
         }
-        let joined = Joined::new(part.nvals_extent().clone(), pieces, self.bases(level));
+        let joined = Joined::new(part.nvals_extent().clone(), pieces, self.numbering(level));
         Ok((part, joined))
     }
 
@@ -338,15 +337,14 @@ impl<'a> Join<'a> {
         self.rec.rearranged(count, &pick, bound, &self.asserts)
     }
 
-    /// The base of each source. Constants where every source is small enough, so that the encoding and the decoding of
-    /// an origin number always agree; otherwise the number of values of the earlier sources.
-    fn bases(&self, level: usize) -> Vec<Expr> {
+    /// The origin numbers of a level; alternating where every source is small enough.
+    fn numbering(&self, level: usize) -> Numbering {
         let share = (1u64 << 32) / self.sources.len() as u64;
         if self.of_sources(level).all(|p| u64::from(p.nvals_extent().capacity()) <= share) {
-            return (0..self.sources.len() as u64).map(|k| Expr::u32((k * share) as u32)).collect();
+            return Numbering::Alternating(self.sources.len() as u32);
         }
         let counts: Vec<Expr> = self.of_sources(level).map(|p| p.nvals_extent().expr()).collect();
-        running(&counts)
+        Numbering::Appended(running(&counts))
     }
 
     /// The row length of all sources at the level, if they agree.

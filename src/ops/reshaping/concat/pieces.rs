@@ -52,6 +52,45 @@ impl Pieces {
     }
 }
 
+/// How the source of an element and its position there are one origin number.
+pub(super) enum Numbering {
+    /// The position times the number of sources, plus the number of the source. What the parts are follows by arithmetic.
+    Alternating(u32),
+    /// The position plus the base of the source, which exceeds all numbers of earlier sources.
+    Appended(Vec<Expr>),
+}
+
+impl Numbering {
+    fn number(&self, source: usize, at: &Expr) -> Expr {
+        match self {
+            Self::Alternating(n) => at.clone().mul(Expr::u32(*n)).add(Expr::u32(source as u32)),
+            Self::Appended(_) if source == 0 => at.clone(),
+            Self::Appended(bases) => bases[source].clone().add(at.clone()),
+        }
+    }
+
+    /// Decodes an origin number into pieces, one per source.
+    fn split(&self, from: &Expr) -> Pieces {
+        let (conditions, positions): (Vec<Expr>, Vec<Expr>) = match self {
+            Self::Alternating(n) => {
+                let source = from.clone().rem(Expr::u32(*n));
+                let is_source = |k: u32| source.clone().eq(Expr::u32(k));
+                let at = from.clone().div(Expr::u32(*n));
+                ((0..n - 1).map(is_source).collect(), vec![at; *n as usize])
+            }
+            Self::Appended(bases) => {
+                let position = |(source, base): (usize, &Expr)| match source {
+                    0 => from.clone(),
+                    _ => from.clone().sub(base.clone()),
+                };
+                let conditions = bases[1..].iter().map(|base| from.clone().lt(base.clone()));
+                (conditions.collect(), bases.iter().enumerate().map(position).collect())
+            }
+        };
+        Pieces { conditions, pieces: positions.into_iter().enumerate().collect() }
+    }
+}
+
 /// The elements of a level of the result.
 pub(super) struct Joined {
     pub(super) count: Extent,
@@ -59,26 +98,17 @@ pub(super) struct Joined {
     pub(super) from: Expr,
     /// The same origins as pieces, one per operand: here the position in a source exposes the row that contains it.
     pub(super) pieces: Pieces,
-    /// The base of each source.
-    pub(super) bases: Vec<Expr>,
+    numbering: Numbering,
 }
 
 impl Joined {
-    pub(super) fn new(count: Extent, pieces: Pieces, bases: Vec<Expr>) -> Self {
-        let from = pieces.choose(|_, source, at| match source {
-            0 => at.clone(),
-            _ => bases[source].clone().add(at.clone()),
-        });
-        Self { count, from, pieces, bases }
+    pub(super) fn new(count: Extent, pieces: Pieces, numbering: Numbering) -> Self {
+        let from = pieces.choose(|_, source, at| numbering.number(source, at));
+        Self { count, from, pieces, numbering }
     }
 
     /// Decodes an origin number into pieces, one per source.
     pub(super) fn split(&self, from: &Expr) -> Pieces {
-        let conditions = self.bases[1..].iter().map(|base| from.clone().lt(base.clone())).collect();
-        let position = |(source, base): (usize, &Expr)| {
-            let at = if source == 0 { from.clone() } else { from.clone().sub(base.clone()) };
-            (source, at)
-        };
-        Pieces { conditions, pieces: self.bases.iter().enumerate().map(position).collect() }
+        self.numbering.split(from)
     }
 }
