@@ -6,7 +6,7 @@
 //! summed by key, which sorts the positions once.
 
 use super::given::Given;
-use super::place::Place;
+use super::place::{Place, of_own_row, of_own_rows};
 use super::scalar::zero;
 use super::unique_rows::UniqueRows;
 use super::{inverse, sized, strided};
@@ -131,7 +131,7 @@ fn one_per_row(index: &Expr) -> Option<(Node, Expr)> {
         }
     });
     let splits = rows?;
-    let of_row = inverse::of_own_row(index, &splits, 1)?;
+    let of_row = of_own_row(index, &splits, 1)?;
     Some((splits, of_row))
 }
 
@@ -152,7 +152,7 @@ fn condition_of(index: &Expr) -> Option<Expr> {
 /// key as one.
 fn condition_of_rows(row: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
     let is_arithmetic = |row: Expr| {
-        let row = inverse::of_own_rows(&row, own, width);
+        let row = of_own_rows(&row, own, width);
         row.is_some_and(|row| !matches!(row.in_program().access(), Access::Gathered { .. }))
     };
     let condition = condition_of(row)?;

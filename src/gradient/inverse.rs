@@ -1,8 +1,8 @@
 //! Adjoints of accesses to places in rows: slices, paddings, reversals, tiles, repeats.
 
 use super::given::Given;
-use super::keyed_rows;
-use super::place::{Place, of_block};
+use super::keyed_rows::{self, Copies, Repeated};
+use super::place::{Place, of_own_rows};
 use super::preimage::{Piece, Preimage};
 use super::repetition::Repetition;
 use super::rows_ref::size_of;
@@ -10,7 +10,6 @@ use super::sized_rows::SizedRows;
 use super::strided::with_gaps;
 use crate::error::Result;
 use crate::graph::access::{Access, Digit, Inner, Radix, RowsRef, Step};
-use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
@@ -33,7 +32,17 @@ pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Resu
         Reader::Same if folds => return Ok(Some(own.folded(given, place, &elements)?)),
         // First to rows like those that are read, one for each own row.
         _ if folds => return own.folded_first(given, place, to),
-        Reader::Any(row) => return keyed_rows::adjoint(given, place, row, (&own.count, &own.nrows), to),
+        Reader::Any(row) => {
+            let counts = (&own.count, &own.nrows);
+            let Some(repeated) = Repeated::of_rows(place, row, &own.nrows) else {
+                return keyed_rows::adjoint(given, place, row, counts, &elements);
+            };
+            let Some(Copies { ct, count, rows, read }) = repeated.copies(given, place, counts)? else {
+                return Ok(None);
+            };
+            let then = Place { own: &rows, of_own: Some(read), ..place.clone() };
+            return adjoint(&Given { ct, count, ..given.clone() }, &then, to);
+        }
         readers => readers,
     };
     let terms = readers.terms();
@@ -310,36 +319,4 @@ pub(super) fn permuted(element: &Expr, nrows: &Extent) -> bool {
     let ExprKind::Load(positions, at) = element.kind() else { return false };
     let is_sort = matches!(positions.kept_recipe().as_deref(), Some(Recipe::Sort(_) | Recipe::RowSort(_)));
     is_sort && at.access().is_own() && positions.extent().is_same(nrows)
-}
-
-/// The value as an expression in the own row, in rows of elements of `width` numbers. `None` if it depends on the position
-/// otherwise.
-pub(super) fn of_own_row(e: &Expr, splits: &Node, width: u32) -> Option<Expr> {
-    fn go(e: &Expr, splits: &Node, width: u32, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
-        if !e.has_index() {
-            return Some(e.clone());
-        }
-        if e.own_row() == Some((splits, width)) {
-            return Some(Expr::index());
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let operands: Option<Vec<Expr>> = e.operands().map(|o| go(o, splits, width, memo)).collect();
-        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
-        memo.insert(e.digest(), out.clone());
-        out
-    }
-    go(e, splits, width, &mut DigestMap::default())
-}
-
-/// The value as an expression in the own row. `None` if it depends on the position otherwise.
-pub(super) fn of_own_rows(value: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
-    match own {
-        RowsRef::Splits(splits) => of_own_row(value, splits, width),
-        RowsRef::Uniform(length) => match length.as_known() {
-            Some(length) => value.of_element(u32::try_from(length.checked_mul(width.into())?).ok()?),
-            None => of_block(value, &size_of(length)?.mul(width)),
-        },
-    }
 }

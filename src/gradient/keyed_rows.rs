@@ -2,8 +2,7 @@
 //! elements. That order follows from the rows of rows for repetitions, else from a sort.
 
 use super::given::Given;
-use super::inverse;
-use super::place::Place;
+use super::place::{Place, of_own_rows};
 use super::repetition::{Repetition, repeats_of};
 use crate::error::Result;
 use crate::graph::access::{Access, RowsRef, Step};
@@ -14,26 +13,25 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::record::by_key::ByKey;
 
-/// The cotangents of elements `to`, where own row `Index`, of `nrows` and of `count` elements in all, reads that row. `None`
+/// The cotangents of elements, where own row `Index`, of `nrows` and of `count` elements in all, reads that row. `None`
 /// unless each own row is known to be as long as the row that it reads.
 pub(super) fn adjoint(
     given: &Given<'_>,
     place: &Place<'_>,
     row: &Expr,
-    (count, nrows): (&Extent, &Extent),
-    to: &Extent,
+    counts: (&Extent, &Extent),
+    elements: &Extent,
 ) -> Result<Option<Expr>> {
-    let Place { own, of, base, step, .. } = place;
-    if *step != Step::Along(1) || base.as_u32() != Some(0) || times_as_long(own, of, row) != Some(1) {
-        return Ok(None);
-    }
-    match Repeated::of_row(row, nrows) {
-        Some(repeated) => repeated.adjoint(given, place, (count, nrows), to),
-        None => of_whole_rows(given, place, row, (count, nrows), &to.part(place.inner.width.max(1))),
+    match reads_whole_rows(place, row) {
+        true => of_whole_rows(given, place, row, counts, elements),
+        false => Ok(None),
     }
 }
 
-/// As [`adjoint`], where each own row is as long as the row that it reads.
+fn reads_whole_rows(Place { own, of, base, step, .. }: &Place<'_>, row: &Expr) -> bool {
+    *step == Step::Along(1) && base.as_u32() == Some(0) && times_as_long(own, of, row) == Some(1)
+}
+
 fn of_whole_rows(
     given: &Given<'_>,
     Place { own, of, inner, .. }: &Place<'_>,
@@ -108,7 +106,7 @@ impl Readers {
 }
 
 /// Rows that are repeated within rows of rows, of which several read the same one: the rows of rows are copies.
-struct Repeated {
+pub(super) struct Repeated {
     /// The own rows of rows.
     own: RowsRef,
     of: RowsRef,
@@ -118,29 +116,38 @@ struct Repeated {
     nrows: Extent,
 }
 
+/// The cotangents of copies of rows, without repetitions.
+pub(super) struct Copies {
+    pub(super) ct: Expr,
+    pub(super) count: Extent,
+    pub(super) rows: RowsRef,
+    /// The row that each of them is a copy of.
+    pub(super) read: Expr,
+}
+
 impl Repeated {
-    /// Of own rows of which `Index`, of `nrows`, reads that row.
-    fn of_row(row: &Expr, nrows: &Extent) -> Option<Self> {
-        let Access::Place { own, of, row, base, step: step @ (Step::Cyclic | Step::Each(_)), inner } = row.access()
+    /// Of own rows of which `Index`, of `nrows`, reads that row, each as long as that one.
+    pub(super) fn of_rows(place: &Place<'_>, row: &Expr, nrows: &Extent) -> Option<Self> {
+        let Access::Place { own, of, row: outer, base, step: step @ (Step::Cyclic | Step::Each(_)), inner } =
+            row.access()
         else {
             return None;
         };
-        if base.as_u32() != Some(0) || (inner.own, inner.width) != (1, 1) || own.is_own_row(&row, 1) {
+        let is_repeated = base.as_u32() == Some(0) && (inner.own, inner.width) == (1, 1);
+        if !is_repeated || own.is_own_row(&outer, 1) || !reads_whole_rows(place, row) {
             return None;
         }
-        let (row, nrows) = (inverse::of_own_rows(&row, &own, 1)?, own.nrows(nrows)?);
+        let (row, nrows) = (of_own_rows(&outer, &own, 1)?, own.nrows(nrows)?);
         Some(Self { own, of, row, step, nrows })
     }
 
-    /// As [`adjoint`]: first to rows of rows without repetitions, one for each own row of rows, then to those that they are
-    /// copies of.
-    fn adjoint(
+    /// The cotangents of the rows in each own row of rows without its repetitions.
+    pub(super) fn copies(
         &self,
         given: &Given<'_>,
         place: &Place<'_>,
         (count, nrows): (&Extent, &Extent),
-        to: &Extent,
-    ) -> Result<Option<Expr>> {
+    ) -> Result<Option<Copies>> {
         let (rec, at) = (given.rec, Expr::index());
         let length = self.step.length_read(self.own.length(at.clone()), self.of.length(self.row.clone()));
         let copies = rec.rows_of_lengths(&self.nrows, length, nrows.size())?;
@@ -149,8 +156,8 @@ impl Repeated {
         let number = of_copies.row_of(at.clone());
         let read = self.of.within(self.row.at(&number), at.clone().sub(of_copies.start(number)));
         let copied = rec.rows_of_lengths(copies.nvals_extent(), place.of.length(read.clone()), count.size())?;
-        let Rows::Splits(between) = copied.domain(1).rows else { return Ok(None) };
-        let between = RowsRef::Splits(between);
+        let Rows::Splits(rows) = copied.domain(1).rows else { return Ok(None) };
+        let rows = RowsRef::Splits(rows);
         let own = self.own.row_of(at.clone());
         let offset = at.sub(self.own.start(own.clone()));
         let offset = match self.step {
@@ -158,14 +165,13 @@ impl Repeated {
             _ => offset.rem(of_copies.length(own.clone())),
         };
         let of_row = of_copies.within(own, offset);
-        let first = Place { of: &between, ..place.clone() };
+        let first = Place { of: &rows, ..place.clone() };
         let Some(ct) = of_whole_rows(given, &first, &of_row, (count, nrows), copied.nvals_extent())? else {
             return Ok(None);
         };
         let count = rec.times(copied.nvals_extent(), place.inner.own)?;
         let ct = Expr::load(&rec.map(count.clone(), ct, &[]), Expr::index());
-        let then = Place { own: &between, of_own: Some(read), ..place.clone() };
-        inverse::adjoint(&Given { ct, count, ..given.clone() }, &then, to)
+        Ok(Some(Copies { ct, count, rows, read }))
     }
 }
 

@@ -1,8 +1,10 @@
-//! Places in rows, as gradients take them.
+//! Places in rows, as gradients take them, and values as expressions in the own row.
 
+use super::rows_ref::size_of;
 use crate::graph::access::{Inner, RowsRef, Step};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::size::{Factors, Size};
 
@@ -43,4 +45,36 @@ pub(super) fn of_block(e: &Expr, width: &Size) -> Option<Expr> {
         return Some(e.clone());
     }
     go(e, width, &mut DigestMap::default())
+}
+
+/// The value as an expression in the own row, in rows of elements of `width` numbers. `None` if it depends on the position
+/// otherwise.
+pub(super) fn of_own_row(e: &Expr, splits: &Node, width: u32) -> Option<Expr> {
+    fn go(e: &Expr, splits: &Node, width: u32, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
+        if !e.has_index() {
+            return Some(e.clone());
+        }
+        if e.own_row() == Some((splits, width)) {
+            return Some(Expr::index());
+        }
+        if let Some(known) = memo.get(&e.digest()) {
+            return known.clone();
+        }
+        let operands: Option<Vec<Expr>> = e.operands().map(|o| go(o, splits, width, memo)).collect();
+        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
+        memo.insert(e.digest(), out.clone());
+        out
+    }
+    go(e, splits, width, &mut DigestMap::default())
+}
+
+/// The value as an expression in the own row. `None` if it depends on the position otherwise.
+pub(super) fn of_own_rows(value: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
+    match own {
+        RowsRef::Splits(splits) => of_own_row(value, splits, width),
+        RowsRef::Uniform(length) => match length.as_known() {
+            Some(length) => value.of_element(u32::try_from(length.checked_mul(width.into())?).ok()?),
+            None => of_block(value, &size_of(length)?.mul(width)),
+        },
+    }
 }

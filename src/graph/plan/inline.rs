@@ -87,7 +87,7 @@ impl Planner<'_> {
         let mut is_search = !at.is_index() && searches(&body, g);
         if is_search
             && uses == 1
-            && let Some(loaded) = self.with_row_numbers(value)
+            && let Some(loaded) = self.with_row_numbers(n, value)
         {
             (body, is_search) = (loaded.at(at), false);
         }

@@ -5,13 +5,13 @@
 //! of each element takes less memory than all numbers: the planner adds the array of these rows, and the reader loads it.
 
 use super::Planner;
-use crate::graph::digest::{DigestMap, DigestSet};
+use crate::graph::digest::{Digest, DigestMap, DigestSet};
 use crate::graph::planned::{Arena, Expr, ExprKind, Node, Recipe};
 use crate::graph::primitive::Map;
 use crate::graph::step::cost::contains_search;
 use crate::graph::walk::{for_each_expr, for_each_node};
 
-/// The rows of the elements of maps, by the digest of the search for the own row.
+/// The rows of the elements of maps, by the search for the own row and the extent of the map.
 #[derive(Debug, Default)]
 pub(super) struct RowNumbers(DigestMap<Node>);
 
@@ -35,25 +35,28 @@ impl RowNumbers {
     fn add(&mut self, node: &Node, value: &Expr, arena: &mut Arena) {
         for_each_expr(value, &mut |search| {
             let Some((splits, width)) = search.own_row().filter(|(_, width)| *width > 1) else { return };
-            if !self.0.contains_key(&search.digest()) {
-                let row = Expr::row_of(splits, Expr::index());
-                let rows = arena.map(node.op(), node.extent().part(width), row);
-                self.0.insert(search.digest(), rows);
-            }
+            let rows = self.0.entry(key(search, node));
+            rows.or_insert_with(|| {
+                arena.map(node.op(), node.extent().part(width), Expr::row_of(splits, Expr::index()))
+            });
         });
     }
 }
 
+fn key(search: &Expr, node: &Node) -> Digest {
+    Digest::of("rows of elements", (search, node.extent()))
+}
+
 impl Planner<'_> {
-    /// The expression of a map with the rows of elements loaded instead of searched for; `None` if it has no such search, or
-    /// another one.
-    pub(super) fn with_row_numbers(&self, value: &Expr) -> Option<Expr> {
-        fn go(e: &Expr, known: &DigestMap<Node>, memo: &mut DigestMap<Expr>) -> Option<Expr> {
+    /// The expression `value` of the map with the rows of elements loaded instead of searched for; `None` if it has no such
+    /// search, or another one.
+    pub(super) fn with_row_numbers(&self, node: &Node, value: &Expr) -> Option<Expr> {
+        fn go(e: &Expr, known: &dyn Fn(&Expr) -> Option<Node>, memo: &mut DigestMap<Expr>) -> Option<Expr> {
             if let Some(done) = memo.get(&e.digest()) {
                 return Some(done.clone());
             }
             let out = match e.kind() {
-                ExprKind::RowOf(_, element) => Expr::load(known.get(&e.digest())?, element.clone()),
+                ExprKind::RowOf(_, element) => Expr::load(&known(e)?, element.clone()),
                 _ => {
                     let operands = e.operands().map(|o| go(o, known, memo)).collect::<Option<Vec<Expr>>>()?;
                     e.with_operands(operands.into_iter())
@@ -62,6 +65,7 @@ impl Planner<'_> {
             memo.insert(e.digest(), out.clone());
             Some(out)
         }
-        contains_search(value).then(|| go(value, &self.row_numbers.0, &mut DigestMap::default())).flatten()
+        let known = |search: &Expr| self.row_numbers.0.get(&key(search, node)).cloned();
+        contains_search(value).then(|| go(value, &known, &mut DigestMap::default())).flatten()
     }
 }

@@ -257,14 +257,15 @@ fn combined(call: Call, rows: &[&Item], layout: &Layout) -> Result<Item> {
             let mut columns: Vec<Vec<&Item>> = vec![Vec::with_capacity(rows.len()); first.len()];
             for (k, row) in rows.iter().enumerate() {
                 match &row.0 {
-                    Kind::Record(fields) if fields.keys().eq(first.keys()) => {
-                        columns.iter_mut().zip(fields.values()).for_each(|(column, item)| column.push(item));
+                    Kind::Record(fields) => {
+                        let items = fields.in_order_of(first).ok_or_else(|| differ(k))?;
+                        columns.iter_mut().zip(items).for_each(|(column, item)| column.push(item));
                     }
                     _ => return Err(differ(k)),
                 }
             }
             let named = first
-                .keys()
+                .names()
                 .zip(&columns)
                 .map(|(name, rows)| combined(call, rows, layout).map(|item| (name.clone(), item)));
             Item::record(named.collect::<Result<Vec<_>>>()?)

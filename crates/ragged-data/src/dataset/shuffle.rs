@@ -113,6 +113,6 @@ pub(super) fn detached(item: Item) -> Item {
     Item(match item.0 {
         Kind::Value(value) => Kind::Value(value.detached()),
         Kind::Tuple(items) => Kind::Tuple(items.into_iter().map(detached).collect()),
-        Kind::Record(fields) => Kind::Record(fields.into_iter().map(|(name, item)| (name, detached(item))).collect()),
+        Kind::Record(fields) => Kind::Record(fields.map_into(detached)),
     })
 }

@@ -233,9 +233,7 @@ fn row_of(item: &Item, row: usize) -> Item {
         Kind::Value(Value::Host { column, .. }) => Kind::Value(Value::Host { column: column.clone(), row: Some(row) }),
         Kind::Value(other) => Kind::Value(other.clone()),
         Kind::Tuple(items) => Kind::Tuple(items.iter().map(|item| row_of(item, row)).collect()),
-        Kind::Record(fields) => {
-            Kind::Record(fields.iter().map(|(name, item)| (name.clone(), row_of(item, row))).collect())
-        }
+        Kind::Record(fields) => Kind::Record(fields.map(|item| row_of(item, row))),
     })
 }
 

@@ -6,11 +6,11 @@
 
 mod column;
 mod fault;
+mod fields;
 mod reads;
 mod stack;
 mod value;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use ragged::{Element, HostTensor, RaggedTensor, Result, SparseTensor, Tensor};
 
 pub(crate) use column::{Column, Values};
 pub(crate) use fault::Call;
+pub(crate) use fields::Fields;
 #[cfg(feature = "dataset")]
 pub(crate) use stack::{Stack, View, pad, stack};
 #[cfg(feature = "tf")]
@@ -43,7 +44,7 @@ pub struct Item(pub(crate) Kind);
 pub(crate) enum Kind {
     Value(Value),
     Tuple(Vec<Item>),
-    Record(BTreeMap<Arc<str>, Item>),
+    Record(Fields),
 }
 
 impl<T: Element> From<RaggedTensor<T>> for Item {
@@ -81,7 +82,7 @@ impl Item {
         Self(Kind::Tuple(items.into_iter().collect()))
     }
 
-    /// A record of named items. Of two items with one name, the last counts.
+    /// A record of named items, which keep their order. Of two items with one name, the last counts.
     ///
     /// ```
     /// use ragged_data::item::Item;
@@ -90,7 +91,7 @@ impl Item {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn record<N: Into<Arc<str>>>(fields: impl IntoIterator<Item = (N, Self)>) -> Self {
-        Self(Kind::Record(fields.into_iter().map(|(name, item)| (name.into(), item)).collect()))
+        Self(Kind::Record(Fields::new(fields.into_iter().map(|(name, item)| (name.into(), item)))))
     }
 
     /// A tensor in host memory, of any dtype. Its splits are validated.
@@ -144,19 +145,19 @@ impl Item {
         let call = Call::here("Item::field");
         match &self.0 {
             Kind::Record(fields) => fields.get(name).ok_or_else(|| {
-                let names = fields.keys().map(|n| &**n).collect::<Vec<_>>().join(", ");
+                let names = fields.names().map(|n| &**n).collect::<Vec<_>>().join(", ");
                 call.argument(format!("the record has no field {name:?}, but {names}"))
             }),
             _ => Err(call.argument(format!("{} has no field {name:?}", self.kind()))),
         }
     }
 
-    /// The names and items of a record; none of another item.
+    /// The names and items of a record, in order; none of another item.
     ///
     /// ```
     /// use ragged_data::item::Item;
     /// let record = Item::record([("b", Item::from(*b"so")), ("a", Item::from(*b"long"))]);
-    /// assert_eq!(record.fields().map(|(name, _)| name).collect::<Vec<_>>(), ["a", "b"]);
+    /// assert_eq!(record.fields().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "a"]);
     /// ```
     pub fn fields(&self) -> impl Iterator<Item = (&str, &Self)> {
         let fields = match &self.0 {
@@ -206,7 +207,7 @@ impl Item {
         match &self.0 {
             Kind::Value(value) => out.push(value),
             Kind::Tuple(items) => items.iter().for_each(|item| item.leaves(out)),
-            Kind::Record(fields) => fields.values().for_each(|item| item.leaves(out)),
+            Kind::Record(fields) => fields.iter().for_each(|(_, item)| item.leaves(out)),
         }
     }
 
@@ -222,10 +223,7 @@ impl Item {
             Kind::Tuple(items) => {
                 Kind::Tuple(items.into_iter().map(|item| item.into_device(call, device)).collect::<Result<_>>()?)
             }
-            Kind::Record(fields) => {
-                let fields = fields.into_iter().map(|(name, item)| Ok((name, item.into_device(call, device)?)));
-                Kind::Record(fields.collect::<Result<_>>()?)
-            }
+            Kind::Record(fields) => Kind::Record(fields.try_map_into(|item| item.into_device(call, device))?),
         }))
     }
 
@@ -234,10 +232,7 @@ impl Item {
         Ok(Self(match &self.0 {
             Kind::Value(value) => Kind::Value(f(value)?),
             Kind::Tuple(items) => Kind::Tuple(items.iter().map(|item| item.try_map(f)).collect::<Result<_>>()?),
-            Kind::Record(fields) => {
-                let mapped = fields.iter().map(|(name, item)| Ok((name.clone(), item.try_map(f)?)));
-                Kind::Record(mapped.collect::<Result<_>>()?)
-            }
+            Kind::Record(fields) => Kind::Record(fields.try_map(|item| item.try_map(f))?),
         }))
     }
 }
@@ -250,7 +245,7 @@ impl fmt::Debug for Item {
                 None => write!(f, "{} on a device", value.dtype()),
             },
             Kind::Tuple(items) => f.debug_list().entries(items).finish(),
-            Kind::Record(fields) => f.debug_map().entries(fields).finish(),
+            Kind::Record(fields) => f.debug_map().entries(fields.iter()).finish(),
         }
     }
 }

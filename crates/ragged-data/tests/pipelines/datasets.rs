@@ -168,6 +168,30 @@ fn items_that_do_not_fit_are_named() {
 }
 
 #[test]
+fn records_keep_the_order_of_their_fields() {
+    let record = |names: &[&str]| Item::record(names.iter().map(|name| (*name, Item::from(*b"x"))));
+    let names = |item: &Item| item.fields().map(|(name, _)| name.to_string()).collect::<Vec<_>>();
+    let items = [
+        record(&["z", "a", "m"]),
+        Item::record([("m", Item::from(*b"m")), ("z", (*b"z").into()), ("a", (*b"a").into())]),
+    ];
+    let batch = Dataset::from_items(items.clone()).batch(2).iter().next().unwrap().unwrap();
+    assert_eq!(names(&batch), ["z", "a", "m"]);
+    for name in ["z", "a", "m"] {
+        let field = batch.field(name).unwrap();
+        assert_eq!(field.strings().unwrap().collect::<Vec<_>>(), [b"x", name.as_bytes()], "{name}");
+    }
+    let rows = Dataset::from_items([batch]).unbatch();
+    for row in rows.shuffle(2, Seed(1)).iter() {
+        assert_eq!(names(&row.unwrap()), ["z", "a", "m"]);
+    }
+    let other = Dataset::from_items([record(&["z", "a"]), record(&["z", "b"])]).batch(2);
+    assert!(other.iter().next().unwrap().unwrap_err().to_string().contains("item 1"));
+    let twice = Item::record([("b", Item::from(*b"1")), ("a", (*b"2").into()), ("b", (*b"3").into())]);
+    assert_eq!((names(&twice), twice.field("b").unwrap().string().unwrap()), (vec!["b".into(), "a".into()], &b"3"[..]));
+}
+
+#[test]
 fn padding_of_matrices_and_strings() {
     let of = |shape: [usize; 2], values: Vec<i32>| Item::from_host(HostTensor::dense(&shape, HostValues::I32(values)));
     let items = [of([1, 2], vec![1, 2]).unwrap(), of([2, 1], vec![3, 4]).unwrap()];
