@@ -84,7 +84,9 @@ impl<R: Handles> Sum<R> {
     /// the numbers of an element.
     fn stays_in(&self, place: &Self) -> bool {
         let width = place.terms.iter().find(|term| term.is_start).map_or(1, |start| start.times);
-        let is_number = self.digits.is_empty() && (0..width).contains(&self.constant);
+        let is_number = self.digits.is_empty()
+            && self.constant >= 0
+            && place.constant.checked_rem_euclid(width).is_some_and(|number| number + self.constant < width);
         let is_of_position = self.constant == 0 && self.digits.iter().all(|(_, d)| d.of == Counter::Position);
         self.terms.is_empty() && (is_number || is_of_position)
     }

@@ -138,19 +138,24 @@ impl<R: Handles> Access<R> {
         if sum.is_position() {
             return Self::Run { start: Expr::u32(0), step: 1 };
         }
-        let joined = sum.clone().with_own_elements().unwrap_or_else(|| sum.clone());
+        let joined = || sum.clone().with_own_elements().unwrap_or_else(|| sum.clone());
         // An offset from the start of a row stays one, since it is known to lie within the row.
-        let sum = if sum.has_start() { sum } else { &joined };
+        let placed = if sum.has_start() { Self::structured(sum) } else { None };
+        placed.or_else(|| Self::structured(&joined())).unwrap_or_else(|| element::gathered(sum))
+    }
+
+    /// The access, if it is no value without further structure.
+    fn structured(sum: &Sum<R>) -> Option<Self> {
         let grain = grain_of(&sum.terms);
         if grain == Grain::Constant && sum.digits.iter().all(|(_, digit)| digit.of == Counter::Position) {
             let base = value_of(&sum.terms, sum.constant);
-            return match &sum.digits[..] {
+            return Some(match &sum.digits[..] {
                 [] => Self::Fixed(base),
                 [(step, digit)] if *digit == Digit::POSITION => Self::Run { start: base, step: *step },
                 digits => Self::Strided { base, digits: digits.into() },
-            };
+            });
         }
-        place::row(sum).or_else(|| place::place(sum)).unwrap_or_else(|| element::gathered(sum))
+        place::row(sum).or_else(|| place::place(sum))
     }
 }
 

@@ -85,8 +85,10 @@ impl Planner<'_> {
         let mut body = value.at(at);
         // At a computed position, a search would run once per load.
         let mut is_search = !at.is_index() && searches(&body, g);
+        // The rows take less memory than the map, and one more load of each element.
         if is_search
             && uses == 1
+            && matches!(g.evaluation, Evaluation::Once | Evaluation::Rowless)
             && let Some(loaded) = self.with_row_numbers(n, value)
         {
             (body, is_search) = (loaded.at(at), false);

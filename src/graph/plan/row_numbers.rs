@@ -34,7 +34,9 @@ impl RowNumbers {
 
     fn add(&mut self, node: &Node, value: &Expr, arena: &mut Arena) {
         for_each_expr(value, &mut |search| {
-            let Some((splits, width)) = search.own_row().filter(|(_, width)| *width > 1) else { return };
+            // Elements that take more memory than the number of their row.
+            let is_wide = |width: u32| node.dtype().size() as u64 * u64::from(width) > 4;
+            let Some((splits, width)) = search.own_row().filter(|(_, width)| is_wide(*width)) else { return };
             let rows = self.0.entry(key(search, node));
             rows.or_insert_with(|| {
                 arena.map(node.op(), node.extent().part(width), Expr::row_of(splits, Expr::index()))

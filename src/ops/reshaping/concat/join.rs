@@ -3,6 +3,8 @@
 //! The sources are the distinct operands: a repeated operand is one source. Each element of the result has an origin
 //! number, which tells its source and its position there ([`Numbering`]).
 
+use std::ops::Range;
+
 use super::pieces::{Joined, Numbering, Pieces};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -267,6 +269,12 @@ impl<'a> Join<'a> {
     #[track_caller]
     pub(super) fn along(mut self, axis: usize) -> Result<Tensor> {
         self.check_inner(axis)?;
+        let deepest = self.first().levels.len();
+        let uniform = |level: &usize| self.uniform_size(*level).is_some();
+        let tail = (axis..deepest).rev().take_while(uniform).last().unwrap_or(deepest);
+        if axis > 0 {
+            self.check_numbering(axis - 1..tail);
+        }
         let (mut parts, mut joined) = match axis.checked_sub(1) {
             None => (Vec::new(), self.appended(self.nrows()?, |source| source.tensor.nrows_extent())),
             Some(above) => {
@@ -277,9 +285,6 @@ impl<'a> Join<'a> {
                 (parts, joined)
             }
         };
-        let deepest = self.first().levels.len();
-        let uniform = |level: &usize| self.uniform_size(*level).is_some();
-        let tail = (axis..deepest).rev().take_while(uniform).last().unwrap_or(deepest);
         for level in axis..tail {
             let (part, below) =
                 if axis == 0 { self.append_below(level, &joined)? } else { self.below(level, &joined)? };
@@ -337,14 +342,35 @@ impl<'a> Join<'a> {
         self.rec.rearranged(count, &pick, bound, &self.asserts)
     }
 
-    /// The origin numbers of a level; alternating where every source is small enough.
+    /// The origin numbers of a level: alternating ones, unless the host knows that a source is too large.
     fn numbering(&self, level: usize) -> Numbering {
-        let share = (1u64 << 32) / self.sources.len() as u64;
-        if self.of_sources(level).all(|p| u64::from(p.nvals_extent().capacity()) <= share) {
+        let is_large = |p: &RowPartition| p.nvals_extent().as_known().is_some_and(|n| u64::from(n) > self.share());
+        if !self.of_sources(level).any(is_large) {
             return Numbering::Alternating(self.sources.len() as u32);
         }
         let counts: Vec<Expr> = self.of_sources(level).map(|p| p.nvals_extent().expr()).collect();
         Numbering::Appended(running(&counts))
+    }
+
+    /// Number of elements of a source that alternating origin numbers hold.
+    fn share(&self) -> u64 {
+        (1u64 << 32) / self.sources.len() as u64
+    }
+
+    /// Requires that alternating origin numbers hold the elements of these levels, as far as the host does not know it: of
+    /// sizes that are read, or given, later.
+    fn check_numbering(&mut self, levels: Range<usize>) {
+        let Ok(most) = u32::try_from(self.share()) else { return };
+        let holds = |p: &RowPartition| {
+            let count = p.nvals_extent();
+            let is_open = count.as_known().is_none() && count.capacity() > most;
+            is_open.then(|| count.expr().le(Expr::u32(most)))
+        };
+        let all = levels.flat_map(|level| self.of_sources(level).filter_map(holds).collect::<Vec<_>>());
+        if let Some(ok) = all.reduce(Expr::and) {
+            let check = self.rec.check(format!("a tensor has more than {most} elements within rows of rows"));
+            self.asserts.push(self.rec.assert(Extent::known(1), ok, check));
+        }
     }
 
     /// The row length of all sources at the level, if they agree.
