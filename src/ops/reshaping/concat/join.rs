@@ -3,8 +3,6 @@
 //! The sources are the distinct operands: a repeated operand is one source. Each element of the result has an origin
 //! number, which tells its source and its position there ([`Numbering`]).
 
-use std::ops::Range;
-
 use super::pieces::{Joined, Numbering, Pieces};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -80,7 +78,7 @@ impl<'a> Join<'a> {
     }
 
     /// The partitions of all sources at a level.
-    fn of_sources(&self, level: usize) -> impl Iterator<Item = &RowPartition> + Clone {
+    pub(super) fn of_sources(&self, level: usize) -> impl Iterator<Item = &RowPartition> + Clone {
         self.sources.iter().map(move |source| &source.levels[level])
     }
 
@@ -342,37 +340,6 @@ impl<'a> Join<'a> {
         self.rec.rearranged(count, &pick, bound, &self.asserts)
     }
 
-    /// The origin numbers of a level: alternating ones, unless the host knows that a source is too large.
-    fn numbering(&self, level: usize) -> Numbering {
-        let is_large = |p: &RowPartition| p.nvals_extent().as_known().is_some_and(|n| u64::from(n) > self.share());
-        if !self.of_sources(level).any(is_large) {
-            return Numbering::Alternating(self.sources.len() as u32);
-        }
-        let counts: Vec<Expr> = self.of_sources(level).map(|p| p.nvals_extent().expr()).collect();
-        Numbering::Appended(running(&counts))
-    }
-
-    /// Number of elements of a source that alternating origin numbers hold.
-    fn share(&self) -> u64 {
-        (1u64 << 32) / self.sources.len() as u64
-    }
-
-    /// Requires that alternating origin numbers hold the elements of these levels, as far as the host does not know it: of
-    /// sizes that are read, or given, later.
-    fn check_numbering(&mut self, levels: Range<usize>) {
-        let Ok(most) = u32::try_from(self.share()) else { return };
-        let holds = |p: &RowPartition| {
-            let count = p.nvals_extent();
-            let is_open = count.as_known().is_none() && count.capacity() > most;
-            is_open.then(|| count.expr().le(Expr::u32(most)))
-        };
-        let all = levels.flat_map(|level| self.of_sources(level).filter_map(holds).collect::<Vec<_>>());
-        if let Some(ok) = all.reduce(Expr::and) {
-            let check = self.rec.check(format!("a tensor has more than {most} elements within rows of rows"));
-            self.asserts.push(self.rec.assert(Extent::known(1), ok, check));
-        }
-    }
-
     /// The row length of all sources at the level, if they agree.
     pub(super) fn uniform_size(&self, level: usize) -> Option<Size> {
         let len = self.first().levels[level].uniform_size()?;
@@ -401,7 +368,7 @@ impl Source<'_> {
 }
 
 /// Exclusive prefix sum.
-fn running(numbers: &[Expr]) -> Vec<Expr> {
+pub(super) fn running(numbers: &[Expr]) -> Vec<Expr> {
     let mut out = vec![Expr::u32(0)];
     for (k, n) in numbers[..numbers.len() - 1].iter().enumerate() {
         let before = out[k].clone();

@@ -5,6 +5,7 @@
 
 mod append;
 mod join;
+mod numbering;
 mod pieces;
 
 use crate::graph::recorder::Recorder;
