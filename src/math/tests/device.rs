@@ -49,14 +49,14 @@ fn main(
     text
 }
 
-fn device() -> Arc<Runtime> {
+pub(super) fn device() -> Arc<Runtime> {
     let adapters = adapters();
     let adapter = adapters.first().expect("these tests need an adapter, if only a software one");
     Runtime::open(adapter, &DeviceOptions::default()).expect("opens")
 }
 
 /// Runs the shader on these bits and returns the bits of the results.
-fn run(device: &Runtime, source: &str, count: usize, x: &[u8], y: &[u8]) -> Vec<u8> {
+pub(super) fn run(device: &Runtime, source: &str, count: usize, x: &[u8], y: &[u8]) -> Vec<u8> {
     let access = [Access::Read, Access::Read, Access::ReadWrite];
     let pipeline = device.pipeline("function", source, "main", &access, RuntimeChecks::ALL).expect("compiles");
     let [x, y] = [x, y].map(|bytes| device.upload(bytes).expect("uploaded"));

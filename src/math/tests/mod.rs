@@ -3,6 +3,8 @@
 mod accuracy;
 #[cfg(feature = "gpu")]
 mod device;
+#[cfg(feature = "gpu")]
+mod doubles;
 mod special;
 mod special_values;
 mod values;
