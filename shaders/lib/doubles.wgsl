@@ -4,9 +4,9 @@
 //          exponent and digits, computes in integers with a sticky last bit, and rounds once (`round_f64`).
 // Edges    Rounds to nearest, ties to even. Subnormals are kept; NaN results have the bits of `nan_f64`. Bits equal those
 //          of the CPU but for the payload and the sign of NaN.
-// Cost     Operations: about 90 for a sum, 130 for a product, 12 for a comparison, 600 for a quotient or a square root
-//          (one step per bit).
-// Linked   per definition, as those of lib/pairs.wgsl.
+// Cost     No loop, but for quotients (56 steps), square roots (55), and remainders (one step per power of two between the
+//          operands).
+// Linked   by no kernel yet; with lib/pairs.wgsl.
 // Source   The usual algorithms of software floats: Knuth, The Art of Computer Programming 2, 4.2.1.
 
 alias F64 = vec2<u32>;
