@@ -195,7 +195,7 @@ fn rearrangements_have_their_accesses() {
             "concat of pairs",
             Tensor::concat(&[&pairs, &host(&[0, 1, 1, 1], &[1, 2], 2, &device)], 1).unwrap(),
             &pairs,
-            "place by 1, 2 numbers from 2: 1*(i%2) | gathered, 2 numbers from 2: 1*(i%2)",
+            "place by 1, 2 numbers from 2: 1*(i%2) | place by 1 from base, 2 numbers from 2: 1*(i%2)",
         ),
         ("gather rows of a matrix", dense.gather(&ids).unwrap(), &dense, "gathered, 3 numbers from 3: 1*(i%3)"),
         ("gather ragged rows", x.gather(&ids).unwrap(), &x, "place by 1"),
