@@ -91,7 +91,7 @@ impl Repetition<'_> {
 }
 
 impl Step {
-    /// How many elements of a row a row of that length reads.
+    /// Number of elements that a row of length `own` reads of a row of length `of`.
     pub(super) fn length_read(self, own: Expr, of: Expr) -> Expr {
         match self {
             Self::Each(repeats) => {

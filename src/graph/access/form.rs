@@ -80,8 +80,8 @@ impl<R: Handles> Sum<R> {
         self.terms.iter().any(|t| t.is_start)
     }
 
-    /// Whether what is added to a place in a row is a number within the element: digits of the position, or a constant below
-    /// the numbers of an element.
+    /// Whether the sum of this and a place in a row is in the same element: digits of the position, or a constant that stays
+    /// below the numbers of an element.
     fn stays_in(&self, place: &Self) -> bool {
         let width = place.terms.iter().find(|term| term.is_start).map_or(1, |start| start.times);
         let is_number = self.digits.is_empty()

@@ -17,7 +17,7 @@ enum Twin {
     Widen(fn(u64) -> f64),
 }
 
-/// Expressions in the operands `a` and `b` and what they are on the host.
+/// Each operation in WGSL, of the operands `a` and `b`, and the same operation on the host.
 const OPERATIONS: &[(&str, Twin)] = &[
     ("add_f64(a, b)", Twin::Two(|a, b| a + b)),
     ("sub_f64(a, b)", Twin::Two(|a, b| a - b)),
