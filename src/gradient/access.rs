@@ -9,7 +9,7 @@ use super::given::Given;
 use super::place::{Place, of_own_row, of_own_rows};
 use super::scalar::zero;
 use super::unique_rows::UniqueRows;
-use super::{inverse, sized, strided};
+use super::{inverse, lines, sized, strided};
 use crate::error::Result;
 use crate::graph::access::{Access, Inner, RowsRef};
 use crate::graph::digest::DigestMap;
@@ -98,6 +98,7 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         // Where numbers lie outside of the element that they are counted from, there may be no such element.
         Access::Place { base, inner, .. } if !stays_within(inner) && base.as_u32() != Some(0) => None,
         Access::Gathered { inner, .. } if !stays_within(inner) => None,
+        Access::Lines { own, own_width, of, width } => Some(lines::adjoint(&given, (own, *own_width), (of, *width))),
         Access::Place { own, of, row, base, step, inner } => {
             let place = Place { own, of, row, of_own: None, base, step: *step, inner };
             match inverse::adjoint(&given, &place, to)? {
@@ -105,7 +106,10 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
                 None => None,
             }
         }
-        Access::Gathered { element, inner, .. } => computed(&given, element, inner, to)?,
+        Access::Gathered { element, inner, .. } => match computed(&given, element, inner, to)? {
+            Some(of) => Some(of),
+            None => through_positions(&given, index, to)?,
+        },
         Access::Choice(..) => None,
     };
     let structured = match structured {
@@ -240,6 +244,35 @@ fn computed(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Re
         Some(of) => Ok(Some(given.numbers(of, &elements, inner, to)?)),
         None => Ok(None),
     }
+}
+
+/// Each position reads an element that follows by arithmetic from an entry of a permutation, which leads back in two
+/// steps.
+fn through_positions(given: &Given<'_>, index: &Expr, to: &Extent) -> Result<Option<Expr>> {
+    let Some((positions, entry, then)) = after_permutation(index) else { return Ok(None) };
+    let count = positions.extent();
+    let Some(ct) = by_positions(given, &Expr::load(&positions, entry), 1, count)? else { return Ok(None) };
+    let ct = Expr::load(&given.rec.map(count.clone(), ct, &[]), Expr::index());
+    let of = adjoint(Given { ct, count: count.clone(), ..given.clone() }, &then, to)?;
+    Ok(of.into_iter().reduce(Expr::add))
+}
+
+/// The array of a permutation, the entry of it that is read, and the index by arithmetic in what is read there.
+fn after_permutation(index: &Expr) -> Option<(Node, Expr, Expr)> {
+    let mut loads = Vec::new();
+    for_each_expr(index, &mut |e| {
+        if let ExprKind::Load(positions, entry) = e.kind()
+            && entry.has_index()
+            && let Some(Recipe::Sort(_) | Recipe::RowSort(_)) = positions.kept_recipe().as_deref()
+        {
+            loads.push((e.clone(), positions.clone(), entry.clone()));
+        }
+    });
+    // Of permutations of each other, the last one leads to arithmetic.
+    loads.into_iter().find_map(|(load, positions, entry)| {
+        let then = index.in_terms_of(&|e| *e == load)?;
+        (!matches!(then.access(), Access::Gathered { .. })).then_some((positions, entry, then))
+    })
 }
 
 /// The cotangents of elements, of `own` numbers each, whose positions a primitive computed: those of a sort, a

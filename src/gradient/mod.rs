@@ -18,6 +18,7 @@ mod factors;
 mod given;
 mod inverse;
 mod keyed_rows;
+mod lines;
 mod place;
 mod preimage;
 mod primitive;

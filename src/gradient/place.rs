@@ -23,49 +23,43 @@ pub(super) struct Place<'a> {
 
 /// The value as an expression in the block of `width` positions. `None` if it depends on the position otherwise.
 pub(super) fn of_block(e: &Expr, width: &Size) -> Option<Expr> {
-    fn go(e: &Expr, by: &Size, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
-        if !e.has_index() {
-            return Some(e.clone());
-        }
-        if let ExprKind::Binary(BinaryOp::IndexDiv, at, divisor) = e.kind()
-            && at.is_index()
-            && divisor.as_size().is_some_and(|divisor| Factors::are_same(&divisor, by))
-        {
-            return Some(Expr::index());
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let operands: Option<Vec<Expr>> = e.operands().map(|operand| go(operand, by, memo)).collect();
-        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
-        memo.insert(e.digest(), out.clone());
-        out
-    }
     if *width == Size::from(1) {
         return Some(e.clone());
     }
-    go(e, width, &mut DigestMap::default())
+    e.in_terms_of(&|e| match e.kind() {
+        ExprKind::Binary(BinaryOp::IndexDiv, at, by) => {
+            at.is_index() && by.as_size().is_some_and(|by| Factors::are_same(&by, width))
+        }
+        _ => false,
+    })
 }
 
 /// The value as an expression in the own row, in rows of elements of `width` numbers. `None` if it depends on the position
 /// otherwise.
 pub(super) fn of_own_row(e: &Expr, splits: &Node, width: u32) -> Option<Expr> {
-    fn go(e: &Expr, splits: &Node, width: u32, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
-        if !e.has_index() {
-            return Some(e.clone());
+    e.in_terms_of(&|e| e.own_row() == Some((splits, width)))
+}
+
+impl Expr {
+    /// The value as an expression in the parts for which `is_part` holds. `None` if it depends on the position otherwise.
+    pub(super) fn in_terms_of(&self, is_part: &dyn Fn(&Self) -> bool) -> Option<Self> {
+        fn go(e: &Expr, is_part: &dyn Fn(&Expr) -> bool, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
+            if !e.has_index() {
+                return Some(e.clone());
+            }
+            if is_part(e) {
+                return Some(Expr::index());
+            }
+            if let Some(known) = memo.get(&e.digest()) {
+                return known.clone();
+            }
+            let operands: Option<Vec<Expr>> = e.operands().map(|operand| go(operand, is_part, memo)).collect();
+            let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
+            memo.insert(e.digest(), out.clone());
+            out
         }
-        if e.own_row() == Some((splits, width)) {
-            return Some(Expr::index());
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let operands: Option<Vec<Expr>> = e.operands().map(|o| go(o, splits, width, memo)).collect();
-        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
-        memo.insert(e.digest(), out.clone());
-        out
+        go(self, is_part, &mut DigestMap::default())
     }
-    go(e, splits, width, &mut DigestMap::default())
 }
 
 /// The value as an expression in the own row. `None` if it depends on the position otherwise.

@@ -26,7 +26,7 @@ fn array(device: &Device, values: &[u32]) -> Node {
 /// A name, the element that each position reads, the number of positions, and the number of elements.
 type Case = (&'static str, Expr, u32, u32);
 
-const KINDS: usize = 12;
+const KINDS: usize = 13;
 
 /// Numbers the kinds of accesses.
 fn kinds(access: &Access, found: &mut [bool; KINDS]) {
@@ -46,6 +46,7 @@ fn kinds(access: &Access, found: &mut [bool; KINDS]) {
             of.iter().for_each(|of| kinds(of, found));
             11
         }
+        Access::Lines { .. } => 12,
     };
     found[kind] = true;
 }
@@ -117,9 +118,20 @@ fn in_rows(device: &Device) -> Vec<Case> {
     let twice = array(device, &[0, 2, 5, 9, 11, 13]);
     let half = array(device, &[0, 3, 4, 6, 10]);
     let rows = array(device, &[2, 0, 2, 2]);
+    let lines = array(device, &[0, 4, 8, 8, 8, 9, 10, 17, 24]);
     let row = || Expr::row_of(&own, i());
     let offset = || i().sub(Expr::load(&own, row()));
     let length = |splits: &Node, row: Expr| Expr::load(splits, row.clone().add(c(1))).sub(Expr::load(splits, row));
+    let line = || Expr::row_of(&lines, i());
+    let number =
+        Expr::within(&own, line().div(c(2)), i().sub(Expr::load(&lines, line()))).mul(c(2)).add(line().rem(c(2)));
+    let vector = || Expr::row_of(&own, i().div(c(2)));
+    let place = {
+        let offset = i().div(c(2)).sub(Expr::load(&own, vector()));
+        Expr::within(&lines, vector().mul(c(2)).add(i().rem(c(2))), offset)
+    };
+    let sorted = Recorder::new(device.backend(), "test").sort(Extent::known(24), i().mul(c(7)).rem(c(24)), 5);
+    let permuted = number.at(&Expr::load(&sorted, place.clone()));
     let same = |row: Expr| Expr::within(&own, row, offset().rem(c(3)));
     vec![
         ("row", row(), 12, 5),
@@ -130,6 +142,9 @@ fn in_rows(device: &Device) -> Vec<Case> {
         ("reversed", Expr::within(&own, row(), length(&own, row()).sub(c(1)).sub(offset())), 12, 12),
         ("gathered rows", Expr::within(&twice, Expr::load(&rows, i().div(c(2))), i().rem(c(2))), 8, 13),
         ("data in rows", same(row()), 12, 12),
+        ("numbers of lines", number, 24, 24),
+        ("places in lines", place, 24, 25),
+        ("a permutation of lines", permuted, 24, 24),
         ("one element of each row", Expr::within(&twice, i(), c(1)), 5, 13),
         ("one element of each row from the last", Expr::within(&twice, c(4).sub(i()), c(0)), 5, 13),
     ]

@@ -118,7 +118,7 @@ impl<'a> Lines<'a> {
                 let line = Expr::row_of(&lines, at.clone());
                 let offset = at.sub(Expr::load(&lines, line.clone()));
                 let (row, line_column) = (line.clone().div(by.clone()), line.rem(by.clone()));
-                let number = start(row).add(offset).mul(by.clone()).add(line_column);
+                let number = Expr::within(splits, row, offset).mul(by.clone()).add(line_column);
                 let row = Expr::row_of(splits, element.clone());
                 let offset = element.sub(start(row.clone()));
                 let place = Expr::within(&lines, row.mul(by).add(column), offset);

@@ -80,15 +80,26 @@ impl<R: Handles> Sum<R> {
         self.terms.iter().any(|t| t.is_start)
     }
 
-    /// Whether the sum of this and a place in a row is in the same element: digits of the position, or a constant that stays
-    /// below the numbers of an element.
+    /// Whether the sum of this and a place in a row is in the same element: digits of the position, or a constant or a
+    /// remainder that stays below the numbers of an element.
     fn stays_in(&self, place: &Self) -> bool {
         let width = place.terms.iter().find(|term| term.is_start).map_or(1, |start| start.times);
         let is_number = self.digits.is_empty()
             && self.constant >= 0
             && place.constant.checked_rem_euclid(width).is_some_and(|number| number + self.constant < width);
         let is_of_position = self.constant == 0 && self.digits.iter().all(|(_, d)| d.of == Counter::Position);
-        self.terms.is_empty() && (is_number || is_of_position)
+        let is_remainder = |term: &Term<R>| {
+            let by = match term.value.kind() {
+                ExprKind::Binary(BinaryOp::IndexRem, _, by) if term.times == 1 && !term.is_start => by.as_u32(),
+                _ => None,
+            };
+            by.is_some_and(|by| by > 0 && i64::from(by) <= width)
+        };
+        match &self.terms[..] {
+            [] => is_number || is_of_position,
+            [term] => self.digits.is_empty() && self.constant == 0 && place.constant == 0 && is_remainder(term),
+            _ => false,
+        }
     }
 
     pub(super) fn scaled(&self, by: i64) -> Option<Self> {

@@ -13,6 +13,7 @@ mod columns;
 mod digit;
 mod element;
 mod form;
+mod lines;
 mod place;
 mod positions;
 mod structure;
@@ -47,6 +48,10 @@ pub(crate) enum Access<R: Handles = Recorded> {
     /// Element `start of row in of + base + step(k)`, where `k` is the offset of the own element in its own row; `row`
     /// and `base` are constant in the own row.
     Place { own: RowsRef<R>, of: RowsRef<R>, row: Expr<R>, base: Expr<R>, step: Step, inner: Inner<R> },
+    /// The transposition of the elements of each row with their numbers. Number `n` of an element of own row `r` is in line
+    /// `r * own_width + n`. It reads the element at the same offset in row `line / width` of `of`, there number
+    /// `line % width`.
+    Lines { own: R::Array, own_width: u32, of: R::Array, width: u32 },
     /// Element `element` of `i / inner.own`, a value without further structure.
     Gathered { element: Expr<R>, inner: Inner<R>, order: Order },
     /// The first access where the condition holds, else the second.
@@ -155,7 +160,7 @@ impl<R: Handles> Access<R> {
                 digits => Self::Strided { base, digits: digits.into() },
             });
         }
-        place::row(sum).or_else(|| place::place(sum))
+        place::row(sum).or_else(|| place::place(sum)).or_else(|| lines::lines(sum))
     }
 }
 

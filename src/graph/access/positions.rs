@@ -4,12 +4,14 @@
 //! the access of the load is the same.
 
 use super::{Access, Order};
+use std::collections::HashSet;
+
+use crate::graph::Expr;
 use crate::graph::conditions::unconditional;
-use crate::graph::digest::DigestMap;
+use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::ExprKind;
 use crate::graph::primitive::Recipe;
 use crate::graph::walk::for_each_expr;
-use crate::graph::{Expr, Node};
 
 impl Expr {
     /// As [`Expr::access`], with the positions of unevaluated maps in place of loads from these: the access of the load
@@ -21,37 +23,50 @@ impl Expr {
 
     /// The expression with the positions of unevaluated maps in place of loads from these.
     pub(crate) fn in_program(&self) -> Self {
-        expanded(self, &mut DigestMap::default())
+        Expansion { splits: splits_of(self), known: DigestMap::default() }.of(self)
     }
 }
 
-/// The expression with maps of positions inlined, as far as their recipes are kept. Splits stay arrays.
-fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
-    if !e.reads() {
-        return e.clone();
-    }
-    if let Some(known) = known.get(&e.digest()) {
-        return known.clone();
-    }
-    let operands: Vec<Expr> = e.operands().map(|operand| expanded(operand, known)).collect();
-    let mut out = e.with_operands(operands.into_iter());
-    // A load that is the same at all positions is a number of the host or of a row, not a position.
-    if let ExprKind::Load(positions, at) = out.kind()
-        && at.has_index()
-        && !searches(at, positions)
-        && let Some(Recipe::Map(map)) = positions.kept_recipe().as_deref()
-    {
-        out = expanded(&unconditional(&map.value).at(at), known);
-    }
-    known.insert(e.digest(), out.clone());
-    out
-}
-
-/// Whether the expression searches the array: its loads there are starts of rows.
-fn searches(e: &Expr, splits: &Node) -> bool {
-    let mut found = false;
-    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(of, _) if of == splits));
+/// The arrays whose rows the expression searches, or refers to places in: its loads from them are starts of rows.
+fn splits_of(e: &Expr) -> HashSet<Digest> {
+    let mut found = HashSet::new();
+    for_each_expr(e, &mut |e| {
+        if let ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) = e.kind() {
+            found.insert(splits.digest());
+        }
+    });
     found
+}
+
+/// Expressions with maps of positions inlined, as far as their recipes are kept. Splits stay arrays.
+struct Expansion {
+    splits: HashSet<Digest>,
+    known: DigestMap<Expr>,
+}
+
+impl Expansion {
+    fn of(&mut self, e: &Expr) -> Expr {
+        if !e.reads() {
+            return e.clone();
+        }
+        if let Some(known) = self.known.get(&e.digest()) {
+            return known.clone();
+        }
+        let operands: Vec<Expr> = e.operands().map(|operand| self.of(operand)).collect();
+        let mut out = e.with_operands(operands.into_iter());
+        // A load that is the same at all positions is a number of the host or of a row, not a position.
+        if let ExprKind::Load(positions, at) = out.kind()
+            && at.has_index()
+            && !self.splits.contains(&positions.digest())
+            && let Some(Recipe::Map(map)) = positions.kept_recipe().as_deref()
+        {
+            let value = unconditional(&map.value).at(at);
+            self.splits.extend(splits_of(&value));
+            out = self.of(&value);
+        }
+        self.known.insert(e.digest(), out.clone());
+        out
+    }
 }
 
 /// The access with what is known of gathered elements from the primitive that computes them.

@@ -166,6 +166,13 @@ impl Arrays {
                 };
                 within(start.wrapping_add(base).wrapping_add(step), inner)
             }
+            Access::Lines { own, own_width, of, width } => {
+                let (element, number) = (i / own_width, i % own_width);
+                let row = self.row(own, element);
+                let line = row * own_width + number;
+                let read = self.load(of, line / width).wrapping_add(element - self.load(own, row));
+                Some(read.wrapping_mul(*width).wrapping_add(line % width))
+            }
             Access::Gathered { element, inner, .. } => within(self.eval(element, i / inner.own)?, inner),
             Access::Choice(c, of) => self.claimed(&of[usize::from(self.eval(c, i)? == 0)], i),
         }
@@ -207,7 +214,7 @@ impl Leaves {
         let x = self.expr(random, depth - 1);
         let row = Expr::row_of(&splits, x.clone());
         let start = Expr::load(&splits, row.clone());
-        match random.below(18) {
+        match random.below(19) {
             0 => x.div(factor),
             1 => x.rem(factor),
             2 => x.mul(factor),
@@ -245,6 +252,20 @@ impl Leaves {
             16 => {
                 let (i, row) = (Expr::index(), Expr::row_of(&splits, Expr::index()));
                 row.clone().mul(factor).add(i.sub(Expr::load(&splits, row)))
+            }
+            // Rows of vectors by lines, and lines as vectors.
+            17 => {
+                let (i, other) = (Expr::index(), &self.splits[random.below(2) as usize]);
+                let by_line = random.below(2) == 0;
+                let element = if by_line { i.clone() } else { i.clone().div(factor.clone()) };
+                let row = Expr::row_of(&splits, element.clone());
+                let offset = element.sub(Expr::load(&splits, row.clone()));
+                match by_line {
+                    true => Expr::within(other, row.clone().div(factor.clone()), offset)
+                        .mul(factor.clone())
+                        .add(row.rem(factor)),
+                    false => Expr::within(other, row.mul(factor.clone()).add(i.rem(factor)), offset),
+                }
             }
             14 => x.clone().div(factor.clone()).mul(Expr::u32(random.below(4))).add(Expr::index().rem(factor)),
             _ => {
@@ -292,7 +313,7 @@ fn random_indices_are_what_their_accesses_claim() {
     }
     let kinds =
         ["run", "own", "fixed", "strided", "row", "place", "cyclic", "each", "uniform", "of uniform", "gathered"];
-    for kind in kinds.into_iter().chain(["first", "first of a choice"]) {
+    for kind in kinds.into_iter().chain(["to lines", "of lines", "first", "first of a choice"]) {
         assert!(seen.get(kind).is_some_and(|&n| n > 5), "{kind}: {seen:?}");
     }
 }
@@ -309,6 +330,8 @@ fn kind(access: &Access) -> &'static str {
         Access::Place { own: RowsRef::Uniform(_), .. } => "uniform",
         Access::Place { of: RowsRef::Uniform(_), .. } => "of uniform",
         Access::Place { .. } => "place",
+        Access::Lines { width: 1, .. } => "to lines",
+        Access::Lines { .. } => "of lines",
         Access::Gathered { inner, .. } if inner.own > 1 => "wide",
         Access::Gathered { .. } => "gathered",
         Access::Choice(..) => "choice",

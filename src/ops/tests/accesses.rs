@@ -59,6 +59,7 @@ fn text(access: &Access) -> String {
             };
             format!("place {step}{base}{own}{of}{}", inner_text(inner))
         }
+        Access::Lines { own_width, width, .. } => format!("lines {own_width} of {width}"),
         Access::Gathered { inner, order, .. } => {
             let order = match order {
                 Order::Any => "",
