@@ -51,7 +51,7 @@ fn pooled(x: &Tensor) -> Result<Vec<Tensor>> {
 
 /// The results of a part on a device, in host memory.
 fn on(device: &Device, program: &Program, (lengths, values): (&[u32], &[f32])) -> Result<Vec<HostTensor>> {
-    let x = RaggedTensor::from_row_lengths(RaggedTensor::dense(values.to_vec(), &[values.len()], device)?, lengths)?;
+    let x = RaggedTensor::from_row_lengths(values.to_vec(), lengths, device)?;
     program.run(&[x.erased()])?.iter().map(Tensor::to_host).collect()
 }
 
