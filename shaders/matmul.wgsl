@@ -4,7 +4,7 @@
 //          batch's first tile, and one binary search finds a tile's batch. Any mix of sizes is balanced. A workgroup
 //          loads slabs of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results in
 //          registers.
-// Order    Products are rounded and added in ascending order within runs of 16 terms, the sums of the runs within blocks
+// Order    Products are added in ascending order within runs of 16 terms, those of f32 by fused multiply-adds, the sums of the runs within blocks
 //          of 256 terms, those of the blocks within sections of 4096 terms, those of the sections within groups of
 //          65,536 terms, and the sums of the groups; at most 256 terms are one run. Each of these sums begins with
 //          identity(), so that an absent one changes nothing. The bits of a result depend on its row, its column and
@@ -39,6 +39,7 @@
 //            fn note_right(at: u32, is_used: bool)
 //            fn are_bound(l: u32, r: u32) -> bool    whether both factors are bound, by their entries in the slabs
 //            fn identity() -> Elem
+//            fn no_factor() -> Elem                 -0: its product with 0 changes no sum, not even -0
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn add_sums(a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
@@ -177,7 +178,7 @@ fn main(
                 let row = first_row + i;
                 let term = slab + l;
                 let is_used = row < rows && l < slab_end - slab;
-                var v = identity();
+                var v = no_factor();
                 if (is_used) {
                     v = load_left(left_at + select(row * depth + term, term * rows + row, is_left_transposed), 0u);
                 }
@@ -199,7 +200,7 @@ fn main(
                 note_right(l * PITCH + j, is_used);
             }
             workgroupBarrier(); // uniform: the bounds of the loops are the same for all
-            // Beyond the last term both factors are 0: adding 0 * 0 to a sum that began with 0 does not change it.
+            // Beyond the last term the factors are -0 and 0: adding -0 does not change a sum, which may be -0.
             for (var l = 0u; l < SLAB; l++) {
                 var b: array<Elem, EACH>;
                 for (var c = 0u; c < EACH; c++) {
@@ -211,6 +212,9 @@ fn main(
                         if (are_bound(l * PITCH + y + 16u * r, l * PITCH + x + 16u * c)) {
                             let k = r * EACH + c;
                             sums[k] = add_product(sums[k], a, b[c]);
+                            if (PARTS && ONE_RUN && slab + l + 1u == depth) {
+                                sums[k] = add_sums(identity(), sums[k]);
+                            }
                             if (PARTS && !ONE_RUN) {
                                 // The terms of a result are bound in ascending order: the last one completes sums.
                                 let next = slab + l + 1u;

@@ -281,7 +281,7 @@ pub use graph::step::many_dispatches::ManyDispatches;
 pub use half::{bf16, f16};
 pub use integer::Integer;
 pub use lod::LodTensor;
-pub use numerics::{FloatNumerics, Numerics};
+pub use numerics::{FloatNumerics, Numerics, ProductRounding};
 pub use operation::Operation;
 pub use ops::{
     Averaged, ElementClosure, ElementFunction, ElementSignature, Ellipsis, NewAxis, Row, ScannedRows, Seed,

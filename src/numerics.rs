@@ -20,6 +20,22 @@ pub struct Numerics {
     pub f32: FloatNumerics,
     /// Double precision; `None` if the device lacks it.
     pub f64: Option<FloatNumerics>,
+    /// How matrix products and attention add the product of two `f32` to a sum. Those of two `f64` are rounded before they
+    /// are added.
+    pub products: ProductRounding,
+}
+
+/// How a device adds the product of two `f32` to a sum, in matrix products and attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProductRounding {
+    /// By a fused multiply-add, which rounds once.
+    Fused,
+    /// By operations that give the bits of a fused multiply-add, which the device lacks: several times slower.
+    Emulated,
+    /// By a product and a sum that both round, as [`DeviceOptions::split_products`](crate::DeviceOptions::split_products)
+    /// allows: other bits.
+    Split,
 }
 
 /// Behaviour of arithmetic in one float type.
@@ -57,5 +73,8 @@ impl FloatNumerics {
 
 impl Numerics {
     /// The CPU's behaviour.
-    pub(crate) const IDEAL: Self = Self { f32: FloatNumerics::IDEAL, f64: Some(FloatNumerics::IDEAL) };
+    pub(crate) const fn of_cpu(has_fma: bool) -> Self {
+        let products = if has_fma { ProductRounding::Fused } else { ProductRounding::Emulated };
+        Self { f32: FloatNumerics::IDEAL, f64: Some(FloatNumerics::IDEAL), products }
+    }
 }

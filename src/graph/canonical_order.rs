@@ -41,8 +41,11 @@ pub(crate) mod reduction {
 
 /// Sums of matrix products. At most 256 terms are added in one ascending sum. More terms are added in ascending order
 /// within runs of 16, the sums of the runs within blocks of 256 terms, those of the blocks within sections of 4096 terms,
-/// those of the sections within groups of 65,536 terms, and the sums of the groups. Each of these sums begins with 0, so
-/// that a sum without terms that is added to another one changes nothing: no sum is -0.
+/// those of the sections within groups of 65,536 terms, and the sums of the groups. Each of these sums begins with 0. That of
+/// at most 256 terms is added to 0 too: no sum is -0, except for that of a run.
+///
+/// The product of two f32 and the sum before it make a fused multiply-add, which is rounded once; that of two f64 is rounded
+/// before it is added.
 ///
 /// The error of a sum of `k > 256` terms is at most `4 * 16 + k / 65,536` rounding errors, each of at most half an ulp
 /// of the sum of the magnitudes; a single ascending sum has `k` of them. The sums of all levels are short because the

@@ -6,6 +6,7 @@
 //! - [`awkward`]: arrays of Awkward Array.
 //! - [`polars`]: columns of lists in Polars.
 //! - [`operations`]: every operation, with its names in the other libraries and where it is computed.
+//! - [`devices`]: what each class of adapters computes natively, what is emulated, what is refused.
 //! - [`saved`]: programs that are recorded once, and the files that they are saved in.
 //!
 //! Each of the first four maps the concepts of the library, writes the same small jobs in both, lists calls by topic
@@ -18,6 +19,7 @@
 //! they concern.
 
 pub mod awkward;
+pub mod devices;
 pub mod operations;
 pub mod paddle;
 pub mod polars;

@@ -32,6 +32,7 @@ mod coefficients;
 mod divide;
 mod double_word;
 mod exp;
+mod fused;
 mod gamma;
 mod gauss;
 mod hyperbolic;
@@ -50,6 +51,7 @@ mod wgsl;
 
 use std::sync::OnceLock;
 
+pub(crate) use self::fused::fma_by_doubles;
 #[cfg(feature = "gpu")]
 pub(crate) use self::wgsl::opaque;
 use self::wgsl::{FloatRegister, WgslFunction};

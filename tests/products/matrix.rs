@@ -35,7 +35,7 @@ macro_rules! integers {
 integers!(u8, i32, u32, i64, u64);
 
 macro_rules! floats {
-    ($($t:ty),*) => {$(impl Number for $t {
+    ($($t:ty, |$sum:ident, $a:ident, $b:ident| $added:expr);*) => {$(impl Number for $t {
         const ZERO: Self = 0.0;
         fn small(v: i32) -> Self {
             // Products and sums round, so that the bits depend on the order.
@@ -44,15 +44,17 @@ macro_rules! floats {
         fn add(self, other: Self) -> Self {
             self + other
         }
-        fn add_product(self, a: Self, b: Self) -> Self {
-            self + a * b
+        fn add_product(self, $a: Self, $b: Self) -> Self {
+            let $sum = self;
+            $added
         }
         fn bits(self) -> u64 {
             if self.is_nan() { u64::MAX } else { u64::from(self.to_bits()) }
         }
     })*};
 }
-floats!(f32, f64);
+// Products of f32 are fused.
+floats!(f32, |sum, a, b| a.mul_add(b, sum); f64, |sum, a, b| sum + a * b);
 
 /// A matrix. The number of columns is defined even without rows.
 #[derive(Clone, Debug)]
@@ -83,7 +85,7 @@ impl<T: Number> Matrix<T> {
                 })
             };
             if terms.len() <= 256 {
-                return of_run(&terms);
+                return T::ZERO.add(of_run(&terms));
             }
             let of_block = |terms: &[usize]| terms.chunks(16).map(of_run).fold(T::ZERO, T::add);
             let of_section = |terms: &[usize]| terms.chunks(256).map(of_block).fold(T::ZERO, T::add);

@@ -77,7 +77,7 @@ use crate::environment;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BoxedRead, CountedMemory, Elements, Part, ReadBytes, Status, StepCost, Wait};
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanLimits, Step};
+use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanLimits, ProductRepr, Step};
 use crate::graph::planned::{self, SizeView};
 use crate::graph::primitive::copied_bytes;
 use crate::graph::program::{CheckId, trace};
@@ -279,6 +279,7 @@ impl Backend for CpuBackend {
             fusion: self.fusion,
             large_product: LARGE_PRODUCT,
             int64: Int64Repr::Native,
+            products: ProductRepr::Native,
             kernels: &CpuKernels,
             // As on the GPU, so that both backends run the same steps.
             row_state: 52,
@@ -349,7 +350,7 @@ impl Backend for CpuBackend {
         }
     }
     fn numerics(&self) -> Result<Numerics> {
-        Ok(Numerics::IDEAL)
+        Ok(Numerics::of_cpu(simd::has_fma()))
     }
     fn as_any(&self) -> &dyn Any {
         self

@@ -19,6 +19,12 @@ pub(crate) trait Number: Value + PartialEq + PartialOrd {
     /// IEEE 754-2019 maximum: NaN if an operand is NaN; -0 is less than 0.
     fn maximum(self, o: Self) -> Self;
     fn pow(self, o: Self) -> Self;
+    /// `self + a * b`, as products of matrices add their terms: fused for f32, which is rounded once. `HAS_FMA`: the
+    /// processor has the instruction.
+    #[inline(always)]
+    fn add_product<const HAS_FMA: bool>(self, a: Self, b: Self) -> Self {
+        self.add(a.mul(b))
+    }
 }
 
 macro_rules! integer {
@@ -60,9 +66,10 @@ macro_rules! integer {
 integer!(u8, |x| x; i32, i32::wrapping_abs; u32, |x| x; i64, i64::wrapping_abs; u64, |x| x);
 
 macro_rules! float {
-    ($($t:ty, $binary:path);*) => {$(
+    ($($t:ty, $binary:path $(, $add_product:item)?);*) => {$(
         impl Number for $t {
             const IS_FLOAT: bool = true;
+            $($add_product)?
             #[inline(always)]
             fn neg(self) -> Self { -self }
             #[inline(always)]
@@ -95,7 +102,15 @@ macro_rules! float {
         }
     )*};
 }
-float!(f32, math::f32_binary; f64, math::f64_binary);
+float!(
+    f32,
+    math::f32_binary,
+    #[inline(always)]
+    fn add_product<const HAS_FMA: bool>(self, a: Self, b: Self) -> Self {
+        if HAS_FMA { a.mul_add(b, self) } else { math::fma_by_doubles(a, b, self) }
+    };
+    f64, math::f64_binary
+);
 
 /// Bit operations of an integer type.
 pub(super) trait Bits: Number {

@@ -16,7 +16,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BoxedRead, CountedMemory, Part, StepCost, Wait};
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, Step};
+use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, ProductRepr, Step};
 use crate::graph::planned::SizeView;
 use crate::graph::run::driver::Driver;
 use crate::graph::run::timed_run::TimedRun;
@@ -40,6 +40,7 @@ pub(crate) struct GpuBackend {
     /// Whether operations may run on the host.
     host_steps: bool,
     pub(crate) tuning: Tuning,
+    products: ProductRepr,
     numerics: OnceLock<Numerics>,
     pub(super) driver: Driver,
 }
@@ -48,6 +49,12 @@ impl GpuBackend {
     /// The tuning defaults to that of the adapter's class.
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fusion: Fusion, options: &DeviceOptions) -> Self {
         let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info())).feasible();
+        let products = match () {
+            () if runtime.has_fma() => ProductRepr::Native,
+            () if options.split_products => ProductRepr::Split,
+            () if runtime.has_f64() && runtime.has_int64() => ProductRepr::Doubles,
+            () => ProductRepr::Words,
+        };
         Self {
             runtime,
             id,
@@ -55,6 +62,7 @@ impl GpuBackend {
             fusion,
             host_steps: options.host_steps,
             tuning,
+            products,
             numerics: OnceLock::new(),
             driver: Driver::default(),
         }
@@ -137,6 +145,7 @@ impl Backend for GpuBackend {
             fusion: self.fusion,
             large_product: LARGE_PRODUCT,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
+            products: self.products,
             kernels: GpuKernels::of(self.driver_limits()),
             row_state: MAX_STATE,
             tuning: self.tuning,
@@ -213,7 +222,7 @@ impl Backend for GpuBackend {
             return Ok(*known);
         }
         // Two threads may both run the probe; the first result is kept.
-        let found = probe::numerics(&self.runtime).map_err(|e| self.runtime.with_cause(e))?;
+        let found = probe::numerics(&self.runtime, self.products).map_err(|e| self.runtime.with_cause(e))?;
         Ok(*self.numerics.get_or_init(|| found))
     }
     fn tuning(&self) -> Option<Tuning> {

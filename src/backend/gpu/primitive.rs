@@ -99,7 +99,7 @@ mod core_webgpu {
     use super::*;
     use crate::backend::gpu::backend::LARGE_PRODUCT;
     use crate::backend::gpu::row_reduce::MAX_STATE;
-    use crate::graph::plan::{Int64Repr, PlanLimits};
+    use crate::graph::plan::{Int64Repr, PlanLimits, ProductRepr};
     use crate::graph::step::fusion::Fusion;
     use crate::tuning::Tuning;
 
@@ -114,6 +114,11 @@ mod core_webgpu {
                 fusion: Fusion::WhereCheaper,
                 large_product: LARGE_PRODUCT,
                 int64,
+                // Each representation with one of the other.
+                products: match int64 {
+                    Int64Repr::Native => ProductRepr::Native,
+                    Int64Repr::Pairs => ProductRepr::Words,
+                },
                 kernels: GpuKernels::of(DriverLimits::LoopIterations),
                 row_state: MAX_STATE,
                 tuning: Tuning::DEFAULT,

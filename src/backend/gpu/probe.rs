@@ -3,7 +3,8 @@
 use super::runtime::{Access, Command, Dispatch, ReadRequest, Runtime, RuntimeChecks};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::numerics::{FloatNumerics, Numerics};
+use crate::graph::plan::ProductRepr;
+use crate::numerics::{FloatNumerics, Numerics, ProductRounding};
 
 const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
 
@@ -14,11 +15,16 @@ const FOUND: usize = 8;
 ///
 /// # Errors
 /// The device refuses, or is lost.
-pub(super) fn numerics(runtime: &Runtime) -> Result<Numerics> {
+pub(super) fn numerics(runtime: &Runtime, products: ProductRepr) -> Result<Numerics> {
     let has_f64 = runtime.has_f64() && runtime.has_int64();
     Ok(Numerics {
         f32: of_type(runtime, DType::F32)?,
         f64: if has_f64 { Some(of_type(runtime, DType::F64)?) } else { None },
+        products: match products {
+            ProductRepr::Native => ProductRounding::Fused,
+            ProductRepr::Doubles | ProductRepr::Words => ProductRounding::Emulated,
+            ProductRepr::Split => ProductRounding::Split,
+        },
     })
 }
 

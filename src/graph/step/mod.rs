@@ -57,6 +57,8 @@ pub(crate) struct PlanLimits {
     pub(crate) large_product: u64,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
+    /// How kernels add the products of f32.
+    pub(crate) products: ProductRepr,
     /// The kernels.
     pub(crate) kernels: &'static dyn Kernels,
     /// Maximum bytes of accumulators per row in a row kernel.
@@ -103,6 +105,19 @@ pub(crate) enum Int64Repr {
     Native,
     /// Pairs of 32-bit words, the low one first.
     Pairs,
+}
+
+/// How a device's kernels add a product of two f32 to a sum in matrix products. All but the last give the same bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProductRepr {
+    /// By the device's fused multiply-add.
+    Native,
+    /// By 64-bit floats.
+    Doubles,
+    /// By integers.
+    Words,
+    /// By a product and a sum, each rounded: other bits.
+    Split,
 }
 
 /// A step of a plan: a recipe after fusion, whose expressions read stored arrays only.

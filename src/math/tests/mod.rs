@@ -5,6 +5,7 @@ mod accuracy;
 mod device;
 #[cfg(feature = "gpu")]
 mod doubles;
+mod fused;
 mod special;
 mod special_values;
 mod values;

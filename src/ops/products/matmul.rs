@@ -39,10 +39,13 @@ operations! {
     /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
     /// stay in their rows and columns.
     ///
-    /// Each number of the result is a sum without fused multiply-add, in an order that its number of terms alone
-    /// determines: at most 256 terms ascending; more terms in ascending sums of 16 terms, of 16 such sums, and so on up to
-    /// 65,536 terms, and of these. Its error is at most about `64 + k / 65536` roundings of the sum of the magnitudes of
-    /// `k` terms. It is a function of its row and its column, with the same bits on every device.
+    /// Each number of the result is a sum in an order that its number of terms alone determines: at most 256 terms
+    /// ascending; more terms in ascending sums of 16 terms, of 16 such sums, and so on up to 65,536 terms, and of these.
+    /// The product of two `f32` (and of `f16` and `bf16`, which accumulate in `f32`) and the sum before it are rounded
+    /// once, by a fused multiply-add; the product of two `f64` is rounded before it is added. The error is at most about
+    /// `64 + k / 65536` roundings of the sum of the magnitudes of `k` terms. A number is a function of its row and its
+    /// column, with the same bits on every device: [`Device::numerics`](crate::Device::numerics) says where fused
+    /// multiply-adds are emulated.
     ///
     /// # Errors
     /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; batches that

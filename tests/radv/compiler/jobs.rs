@@ -56,6 +56,20 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// Whether the code has fused multiply-adds of its own: the extended instruction `Fma`.
+    pub(super) fn fuses(&self) -> bool {
+        const EXTENDED: u32 = 12;
+        const FMA: u32 = 50;
+        let mut rest = self.code.get(5..).unwrap_or_default();
+        while let Some(&first) = rest.first() {
+            if first & 0xffff == EXTENDED && rest.get(4) == Some(&FMA) {
+                return true;
+            }
+            rest = rest.get((first >> 16).max(1) as usize..).unwrap_or_default();
+        }
+        false
+    }
+
     /// Whether the family of this index compiles the pipeline.
     pub(super) fn is_for(&self, family: usize) -> bool {
         self.only.is_none_or(|only| only == family)

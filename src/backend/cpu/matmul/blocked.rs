@@ -1,4 +1,4 @@
-//! The blocked loop of a matrix product. Products are rounded before they are added, in the canonical order of
+//! The blocked loop of a matrix product. Terms are added in the canonical order of
 //! [`canonical_order::product`](crate::graph::canonical_order::product), so that the bits of a result do not depend on
 //! the blocking of rows and columns.
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::super::number::Number;
 use super::super::simd::{self, Loop};
 use super::factor::Factor;
-use super::tile::{ROWS, Tile, add_tile, sum_of_products, sum_of_runs};
+use super::tile::{ROWS, Tile, add_tile, sum_of_products};
 use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP, SECTION};
 
 /// Terms per block of the canonical order. A panel of that many terms of columns stays in the L1 cache.
@@ -112,6 +112,17 @@ impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
 
     #[inline(always)]
     fn run(self) {
+        self.compute::<{ simd::HAS_FMA }>();
+    }
+    #[inline(always)]
+    fn run_without_avx2(self) {
+        self.compute::<false>();
+    }
+}
+
+impl<T: Number, const N: usize> Sums<'_, '_, T, N> {
+    #[inline(always)]
+    fn compute<const HAS_FMA: bool>(self) {
         let Self { mut left, mut right, terms: all, in_runs, out, panels } = self;
         if all.is_empty() {
             out.iter_mut().for_each(|row| row.fill(T::default()));
@@ -138,7 +149,7 @@ impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
                         for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
                             let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
                             let tile = Tile { row, column, size, is_transposed };
-                            let sums = if in_runs { sum_of_runs(a, b) } else { sum_of_products(a, b) };
+                            let sums = sum_of_products::<T, N, HAS_FMA>(a, b, in_runs);
                             if first > all.start {
                                 let mut earlier = tile.load(out);
                                 add_tile(&mut earlier, &sums);
@@ -200,6 +211,17 @@ impl<T: Number, const N: usize> Loop for PackedProduct<'_, '_, T, N> {
 
     #[inline(always)]
     fn run(self) {
+        self.compute::<{ simd::HAS_FMA }>();
+    }
+    #[inline(always)]
+    fn run_without_avx2(self) {
+        self.compute::<false>();
+    }
+}
+
+impl<T: Number, const N: usize> PackedProduct<'_, '_, T, N> {
+    #[inline(always)]
+    fn compute<const HAS_FMA: bool>(self) {
         let Self { left, right: Packed { panels: columns, terms, columns: n }, out, panels } = self;
         let width = n.div_ceil(N);
         if *terms == 0 {
@@ -216,7 +238,7 @@ impl<T: Number, const N: usize> Loop for PackedProduct<'_, '_, T, N> {
                 for (a, row) in a.chunks_exact(depth).zip((0..out.len()).step_by(ROWS)) {
                     let size = (ROWS.min(out.len() - row), N.min(n - column));
                     let tile = Tile { row, column, size, is_transposed: false };
-                    let mut sums = if in_runs { sum_of_runs(a, b) } else { sum_of_products(a, b) };
+                    let mut sums = sum_of_products::<T, N, HAS_FMA>(a, b, in_runs);
                     if first > 0 {
                         let of_block = std::mem::replace(&mut sums, tile.load(out));
                         add_tile(&mut sums, &of_block);

@@ -6,26 +6,35 @@ use crate::graph::canonical_order::product::RUN;
 /// Rows of a tile: their sums, a row of the right factor and a product fit the 16 registers of AVX2.
 pub(super) const ROWS: usize = 4;
 
-/// The sums of the products of a panel of rows and a panel of columns, added to 0 term by term.
+/// The sums of the products of a panel of rows and a panel of columns, by runs of the canonical order or as one run, added
+/// to 0.
 #[inline(always)]
-pub(super) fn sum_of_products<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
+pub(super) fn sum_of_products<T: Number, const N: usize, const HAS_FMA: bool>(
+    a: &[[T; ROWS]],
+    b: &[[T; N]],
+    in_runs: bool,
+) -> [[T; N]; ROWS] {
     let mut sums = [[T::default(); N]; ROWS];
-    for (a, b) in a.iter().zip(b) {
-        for r in 0..ROWS {
-            for c in 0..N {
-                sums[r][c] = sums[r][c].add(a[r].mul(b[c]));
-            }
-        }
+    if !in_runs {
+        add_tile(&mut sums, &sum_of_run::<T, N, HAS_FMA>(a, b));
+        return sums;
+    }
+    for (a, b) in a.chunks(RUN as usize).zip(b.chunks(RUN as usize)) {
+        add_tile(&mut sums, &sum_of_run::<T, N, HAS_FMA>(a, b));
     }
     sums
 }
 
-/// As [`sum_of_products`], by runs of the canonical order.
+/// The sums of the products of a run, term by term. They may be -0.
 #[inline(always)]
-pub(super) fn sum_of_runs<T: Number, const N: usize>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
+fn sum_of_run<T: Number, const N: usize, const HAS_FMA: bool>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
     let mut sums = [[T::default(); N]; ROWS];
-    for (a, b) in a.chunks(RUN as usize).zip(b.chunks(RUN as usize)) {
-        add_tile(&mut sums, &sum_of_products(a, b));
+    for (a, b) in a.iter().zip(b) {
+        for r in 0..ROWS {
+            for c in 0..N {
+                sums[r][c] = sums[r][c].add_product::<HAS_FMA>(a[r], b[c]);
+            }
+        }
     }
     sums
 }

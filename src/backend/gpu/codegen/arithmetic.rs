@@ -7,8 +7,13 @@
 
 use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
+use crate::graph::plan::ProductRepr;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::math::{MathFn, opaque};
+
+/// Fused multiply-adds of devices that have none.
+const FMA_BY_DOUBLES: &str = include_str!("../../../../shaders/lib/fma_doubles.wgsl");
+const FMA_BY_WORDS: &str = include_str!("../../../../shaders/lib/fma_words.wgsl");
 
 /// The unsigned type of a float's width, as text, with its exponent mask and sign bit.
 fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
@@ -183,13 +188,25 @@ pub(crate) fn combine(m: &mut ModuleBuilder<'_>, op: ReduceOp, dtype: DType) -> 
     }
 }
 
-/// `sum + a * b`, rounded twice, as an expression in `sum`, `a` and `b`. Guarded as [`combine`].
+/// `sum + a * b`, as an expression in `sum`, `a` and `b`: of f32 rounded once, unless the device splits products; of f64
+/// rounded twice and guarded as [`combine`]. A fused sum may be the addend of the next one without a guard: no compiler
+/// has a form of two that rounds less.
 pub(crate) fn add_product(m: &mut ModuleBuilder<'_>, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return "add64(sum, mul64(a, b))".into();
     }
     if !dtype.is_float() {
         return "sum + a * b".into();
+    }
+    let library = match m.products() {
+        ProductRepr::Native if dtype == DType::F32 => return "fma(a, b, sum)".into(),
+        ProductRepr::Doubles => FMA_BY_DOUBLES,
+        ProductRepr::Words => FMA_BY_WORDS,
+        _ => "",
+    };
+    if dtype == DType::F32 && !library.is_empty() {
+        m.helper(library);
+        return "fma_f32(a, b, sum)".into();
     }
     let product = guard(m, dtype, "a * b");
     guard(m, dtype, &format!("sum + {product}"))

@@ -44,7 +44,7 @@ pub(crate) use types::{elements_per_word, value_type};
 use crate::dtype::DType;
 use crate::graph::function::WgslFunction;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::plan::{Int64Repr, Step};
+use crate::graph::plan::{Int64Repr, ProductRepr, Step};
 use crate::graph::planned::{Expr, ExprKind, Node, Param, Size};
 use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
@@ -115,6 +115,11 @@ impl<'a> ModuleBuilder<'a> {
     /// The representation of 64-bit integers in the kernel.
     pub(crate) fn longs(&self) -> Int64Repr {
         self.step.limits.int64
+    }
+
+    /// How the kernel adds products of f32.
+    pub(crate) fn products(&self) -> ProductRepr {
+        self.step.limits.products
     }
 
     /// Removes the row context, so that expressions search for the row of each element.
@@ -266,14 +271,20 @@ impl<'a> ModuleBuilder<'a> {
         ));
     }
 
-    /// Adds `identity`, `add_product` and `add_sums` of a sum of products of that dtype.
+    /// Adds `identity`, `no_factor`, `add_product` and `add_sums` of a sum of products of that dtype.
     pub(crate) fn sum_of_products(&mut self, dtype: DType) {
         let ty = value_type(dtype);
+        let no_factor = match dtype {
+            DType::F32 => "bitcast<f32>(0x80000000u)".into(),
+            DType::F64 => "bitcast<f64>(0x8000000000000000lu)".into(),
+            _ => self.number(ReduceOp::Sum.identity(dtype)),
+        };
         let sum = arithmetic::add_product(self, dtype);
         let sums = arithmetic::combine(self, ReduceOp::Sum, dtype);
         let identity = self.number(ReduceOp::Sum.identity(dtype));
         self.push(&format!(
             "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
+             fn no_factor() -> {ty} {{\n    return {no_factor};\n}}\n\
              fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}\n\
              fn add_sums(a: {ty}, b: {ty}) -> {ty} {{\n    return {sums};\n}}"
         ));

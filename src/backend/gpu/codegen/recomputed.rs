@@ -35,6 +35,7 @@ impl ModuleBuilder<'_> {
         }
         self.row_context = context;
         let (ty, sum) = (value_type(dtype), arithmetic::add_product(self, dtype));
+        let add = arithmetic::combine(self, ReduceOp::Sum, dtype);
         let zero = self.number(ReduceOp::Sum.identity(dtype));
         let batches = self.size(p.batches.size());
         // Where a line of a matrix begins, and the distance of its terms.
@@ -46,6 +47,7 @@ impl ModuleBuilder<'_> {
         let (right, right_step) = line(p.transposed[1], "column", "columns");
         self.push(&format!(
             "fn {name}_add(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}\n\
+             fn {name}_sum(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}\n\
              /// The number at position `i` of a product that is not stored.\n\
              fn {name}(i: u32) -> {ty} {{\n    \
              var g = 0u;\n    var last = max({batches}, 1u) - 1u;\n    \
@@ -59,7 +61,7 @@ impl ModuleBuilder<'_> {
              var left = {name}_left_start(g, 0u) + {left};\n    var right = {name}_right_start(g, 0u) + {right};\n    \
              var sum = {zero};\n    for (var term = 0u; term < end; term++) {{\n        \
              sum = {name}_add(sum, {name}_left(left, 0u), {name}_right(right, 0u));\n        \
-             left += {left_step};\n        right += {right_step};\n    }}\n    return sum;\n}}"
+             left += {left_step};\n        right += {right_step};\n    }}\n    return {name}_sum({zero}, sum);\n}}"
         ));
     }
 }

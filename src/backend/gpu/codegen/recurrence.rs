@@ -180,7 +180,8 @@ impl<'a> ModuleBuilder<'a> {
         let [terms, width] = [terms, width].map(|n| self.number(Scalar::U32(n)));
         let (start, step) = if transposed { (format!("c * {terms}"), "1u") } else { ("c".into(), &*width) };
         self.push(&format!(
-            "fn add_product_{number}(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {add_product};\n}}"
+            "fn add_product_{number}(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {add_product};\n}}\n\
+             fn add_{number}(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}"
         ));
         let term =
             format!("sum = add_product_{number}(sum, left_{number}(r, row, element, l), right_{number}(at, 0u));\n");
@@ -189,13 +190,12 @@ impl<'a> ModuleBuilder<'a> {
         if !in_runs {
             self.push(&format!(
                 "{of_terms}    var sum = {zero};\n    for (var l = 0u; l < {terms}; l++) {{\n        {term}        \
-                 at += {step};\n    }}\n    return sum;\n}}"
+                 at += {step};\n    }}\n    return add_{number}({zero}, sum);\n}}"
             ));
             return;
         }
         self.push(&format!(
-            "fn add_{number}(a: {ty}, b: {ty}) -> {ty} {{\n    return {add};\n}}\n\
-             {of_terms}    var of_sections = {zero};\n    var of_blocks = {zero};\n    var of_runs = {zero};\n    \
+            "{of_terms}    var of_sections = {zero};\n    var of_blocks = {zero};\n    var of_runs = {zero};\n    \
              for (var first = 0u; first < {terms}; first += {RUN}u) {{\n        \
              let end = first + min({terms} - first, {RUN}u);\n        var sum = {zero};\n        \
              for (var l = first; l < end; l++) {{\n            {term}            at += {step};\n        }}\n        \

@@ -13,23 +13,29 @@ use crate::backend::gpu::matmul::Chunks;
 /// Rows, terms and columns of each batch.
 type Sizes = Vec<[u32; 3]>;
 
+/// The sum of a product of f32 and an earlier sum.
+const FUSED: &str = "fma_f32(a, b, sum)";
+
 /// The template with the sizes of batches in a table: rows, terms, columns, then the starts of the matrices and tiles.
-fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
+fn text(elem: &str, sum: &str, zero: &str, tile: u32) -> String {
     let entry =
         |name: &str, k: u32| format!("fn {name}(g: u32, row: u32) -> u32 {{ return load_table(g * 7u + {k}u); }}\n");
     let names = ["rows_of", "terms_of", "columns_of", "left_start", "right_start", "out_start"];
     let table: String = names.iter().zip(0..).map(|(name, k)| entry(name, k)).collect();
     let size = if elem == "f64" { 8 } else { 4 };
+    let no_factor = if sum == FUSED { "bitcast<f32>(0x80000000u)" } else { zero };
+    let library = if sum == FUSED { include_str!("../../../../shaders/lib/fma_words.wgsl") } else { "" };
     source(
         include_str!("../../../../shaders/matmul.wgsl"),
         elem,
         &[("a", elem), ("b", elem), ("out", elem), ("table", "u32"), ("part", elem)],
         &format!(
-            "{table}{}\nfn splits_at(i: u32) -> u32 {{ return load_table(i * 7u + 6u); }}\n\
+            "{library}{table}{}\nfn splits_at(i: u32) -> u32 {{ return load_table(i * 7u + 6u); }}\n\
              fn load_left(i: u32, row: u32) -> Elem {{ return load_a(i); }}\n\
              fn load_right(i: u32, row: u32) -> Elem {{ return load_b(i); }}\n\
              fn identity() -> Elem {{ return {zero}; }}\n\
-             fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return sum + {guarded}; }}\n\
+             fn no_factor() -> Elem {{ return {no_factor}; }}\n\
+             fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return {sum}; }}\n\
              fn add_sums(a: Elem, b: Elem) -> Elem {{ return a + b; }}
              fn store(i: u32, v: Elem) {{ store_out(i, v); }}\n\
              fn partial(i: u32) -> Elem {{ return load_out(i); }}
@@ -46,7 +52,7 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
 }
 
 fn check<T: Pod + Number + std::fmt::Debug + Sync>(
-    (mode, elem, guarded, zero): (Mode, &str, &str, &str),
+    (mode, elem, sum, zero): (Mode, &str, &str, &str),
     sizes: &Sizes,
     (tile, transposed): (u32, [bool; 2]),
     value: impl Fn(u32) -> T,
@@ -77,7 +83,7 @@ fn check<T: Pod + Number + std::fmt::Debug + Sync>(
     let tiles = tiles[batches] + 5;
     let all = host::matmul::Sizes { batches: batches as u32, tiles, results: expected.len() as u32, transposed };
     let longest = sizes.iter().map(|[_, k, _]| *k).max().unwrap_or(0);
-    let text = text(elem, guarded, zero, tile);
+    let text = text(elem, sum, zero, tile);
     let (x, y) = host::fold_grid(tiles);
     for (chunks, at_once) in [
         (Chunks::None, u32::MAX),
@@ -122,11 +128,10 @@ fn float(bits: u32) -> f32 {
 
 #[test]
 fn floats_have_the_bits_of_the_twin() {
-    let guarded = "bitcast<f32>(bitcast<u32>(a * b) | rg_zero())";
     for mode in [Mode::Checked, Mode::Unchecked] {
         for tile in [16, 32, 64] {
             for transposed in TRANSPOSED {
-                let kind = (mode, "f32", guarded, "f32(rg_zero())");
+                let kind = (mode, "f32", FUSED, "f32(rg_zero())");
                 check(kind, &edges(), (tile, transposed), float);
             }
         }
@@ -136,10 +141,9 @@ fn floats_have_the_bits_of_the_twin() {
 /// Numbers of terms around the ends of blocks and groups, which differ between the batches.
 #[test]
 fn many_terms_have_the_bits_of_the_twin() {
-    let guarded = "bitcast<f32>(bitcast<u32>(a * b) | rg_zero())";
     let blocks = vec![[3, 255, 2], [1, 256, 9], [17, 257, 1], [2, 0, 2], [2, 511, 3], [1, 512, 1], [4, 5000, 16]];
     let groups = vec![[1, 65_535, 1], [2, 65_537, 1], [1, 1, 1], [1, 65_536, 3], [1, 131_329, 2]];
-    let kind = (Mode::Unchecked, "f32", guarded, "f32(rg_zero())");
+    let kind = (Mode::Unchecked, "f32", FUSED, "f32(rg_zero())");
     for transposed in TRANSPOSED {
         for tile in [16, 64] {
             check(kind, &blocks, (tile, transposed), float);
@@ -152,7 +156,7 @@ fn many_terms_have_the_bits_of_the_twin() {
 fn integers_wrap() {
     for tile in [16, 64] {
         for transposed in TRANSPOSED {
-            let kind = (Mode::Unchecked, "u32", "a * b", "0u");
+            let kind = (Mode::Unchecked, "u32", "sum + a * b", "0u");
             check(kind, &edges(), (tile, transposed), |v: u32| v);
         }
     }
@@ -160,9 +164,9 @@ fn integers_wrap() {
 
 #[test]
 fn wide_floats_have_shallower_slabs() {
-    let guarded = "bitcast<f64>(bitcast<u64>(a * b) | u64(rg_zero()))";
+    let sum = "sum + bitcast<f64>(bitcast<u64>(a * b) | u64(rg_zero()))";
     for transposed in TRANSPOSED {
-        let kind = (Mode::Unchecked, "f64", guarded, "f64(rg_zero())");
+        let kind = (Mode::Unchecked, "f64", sum, "f64(rg_zero())");
         let value = |v: u32| f64::from(v) / 7.0 - 1e8;
         check(kind, &edges(), (64, transposed), value);
     }
@@ -170,17 +174,16 @@ fn wide_floats_have_shallower_slabs() {
 
 #[test]
 fn one_giant_batch_beside_many_empty_ones() {
-    let guarded = "bitcast<f32>(bitcast<u32>(a * b) | rg_zero())";
     let mut sizes: Sizes = vec![[0, 4, 3]; 3000];
     sizes[1234] = [300, 70, 200];
     sizes.extend((0..500).map(|k| [k % 4, 3, 2]));
-    let kind = (Mode::Unchecked, "f32", guarded, "f32(rg_zero())");
+    let kind = (Mode::Unchecked, "f32", FUSED, "f32(rg_zero())");
     check(kind, &sizes, (16, [false, false]), float);
 }
 
 /// Loads per invocation in a product of 2 by 2 full tiles, as `edits` of the kernel count them in `loads`.
 fn loads(tile: u32, terms: u32, edits: &[(&str, &str)]) -> u32 {
-    let mut text = text("u32", "a * b", "0u", tile) + "\nvar<private> loads: u32;\n";
+    let mut text = text("u32", "sum + a * b", "0u", tile) + "\nvar<private> loads: u32;\n";
     for (from, to) in edits.iter().chain(&[("store_out(i, v)", "store_out(i, loads)")]) {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);

@@ -8,6 +8,7 @@ use std::{
 use super::{
     adapters::{Adapter, AdapterSummary},
     float_controls::FloatControls,
+    fused_products::are_fused,
     in_flight::InFlight,
     limits::DeviceLimits,
     module_cache::Pipelines,
@@ -30,6 +31,7 @@ pub(crate) struct Runtime {
     info: AdapterSummary,
     limits: DeviceLimits,
     features: wgpu::Features,
+    has_fma: bool,
     pub(super) checked_shaders: bool,
     /// The float behaviour that kernels ask for, where the device offers it.
     pub(super) float_controls: Option<FloatControls>,
@@ -93,6 +95,7 @@ impl Runtime {
         let controlled = features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
         let float_controls = if controlled { FloatControls::of(&shared.device) } else { None };
         let pipeline_cache = options.pipeline_cache.as_deref().and_then(|folder| PipelineCache::open(&shared, folder));
+        let has_fma = !options.no_fma && are_fused(&shared, &info);
         let shared = Arc::new(shared);
         let pool = Arc::new(Pool::new(Arc::clone(&shared), options));
         let mut runtime = Self {
@@ -101,6 +104,7 @@ impl Runtime {
             info,
             limits,
             features,
+            has_fma,
             checked_shaders: options.checked_shaders,
             float_controls,
             dump_wgsl: options.dump_wgsl.clone(),
@@ -138,6 +142,11 @@ impl Runtime {
     /// Whether WGSL's `f64` is available.
     pub(crate) fn has_f64(&self) -> bool {
         self.features.contains(wgpu::Features::SHADER_F64)
+    }
+
+    /// Whether WGSL's `fma` of f32 rounds once.
+    pub(crate) fn has_fma(&self) -> bool {
+        self.has_fma
     }
 
     /// Whether [`Runtime::submit_timed`] can measure times.

@@ -30,6 +30,7 @@ mod context;
 mod execution_modes;
 mod float_controls;
 mod free_buffers;
+mod fused_products;
 mod in_flight;
 mod interface;
 mod limits;

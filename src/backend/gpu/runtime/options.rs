@@ -45,6 +45,13 @@ pub struct DeviceOptions {
     pub no_int64: bool,
     /// Disables native 64-bit floats.
     pub no_f64: bool,
+    /// Disables the device's fused multiply-adds; kernels compute them by other operations, with the same bits, as on devices
+    /// that have none.
+    pub no_fma: bool,
+    /// Allows a device without fused multiply-adds to round the products of two f32 before it adds them, in matrix products
+    /// and attention: up to 6 times as fast there, but with other bits than on other devices.
+    /// [`Numerics::products`](crate::Numerics::products) tells. Has no effect on other devices.
+    pub split_products: bool,
     /// Disables Vulkan's float controls, by which kernels keep subnormal numbers on drivers that flush them by default
     /// (see [`Numerics`](crate::Numerics)). They need `wgpu::Features::PASSTHROUGH_SHADERS` on a device of the program's
     /// own.
@@ -87,6 +94,8 @@ impl Default for DeviceOptions {
             core_limits: false,
             no_int64: false,
             no_f64: false,
+            no_fma: false,
+            split_products: false,
             no_float_controls: false,
             no_timestamps: false,
             checked_shaders: CHECKED,
@@ -130,6 +139,10 @@ setters! {
     no_int64: bool = no_int64,
     /// Sets [`Self::no_f64`](#structfield.no_f64).
     no_f64: bool = no_f64,
+    /// Sets [`Self::no_fma`](#structfield.no_fma).
+    no_fma: bool = no_fma,
+    /// Sets [`Self::split_products`](#structfield.split_products).
+    split_products: bool = split_products,
     /// Sets [`Self::no_float_controls`](#structfield.no_float_controls).
     no_float_controls: bool = no_float_controls,
     /// Sets [`Self::no_timestamps`](#structfield.no_timestamps).

@@ -2,7 +2,7 @@
 //!
 //! Every recipe with every operation and dtype (`cases`) is lowered, validated within core WebGPU's limits
 //! (`validity`), also with arrays in windows (`windowed`), and checked for constructs that drivers treat differently
-//! (`dialect`), for missing guards between float operations of inlined functions (`guards`), and for texts that depend
+//! (`dialect`), translated to the languages of other interfaces (`translations`), checked for missing guards between float operations of inlined functions (`guards`), and for texts that depend
 //! on sizes (`structure`). Every operation runs on every adapter, on edge cases of its operands, and must give the
 //! CPU's bits (`opcodes`, `primitives`, `limits`).
 
@@ -16,6 +16,7 @@ mod primitives;
 #[cfg(target_os = "linux")]
 mod radv;
 mod structure;
+mod translations;
 pub(in crate::backend::gpu) mod twins;
 mod validate;
 mod validity;

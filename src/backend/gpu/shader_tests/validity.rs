@@ -6,6 +6,7 @@ use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::guards::unguarded;
 use super::lowering;
+use super::translations::Translated;
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits, needed, validate};
 use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
@@ -135,6 +136,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
     let backend = unevaluated();
     let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
     let (mut modules, mut launches, mut chains) = (HashSet::new(), 0, Vec::new());
+    let (mut entries, mut translated) = (HashSet::new(), Translated::default());
     let kinds = cases.iter().flat_map(|case| [(case, Int64Repr::Native), (case, Int64Repr::Pairs)]);
     for ((name, node), longs) in kinds {
         let name = &format!("{name}, {longs:?}");
@@ -161,6 +163,9 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 assert!(!calls_user || launch.checks == RuntimeChecks::ALL, "{name}: runtime checks are left out");
                 let writes = launch.arrays().iter().any(|a| !a.binding.is_read_only());
                 assert!(writes || is_empty, "{name}: {} writes nothing", launch.entry);
+                if entries.insert((launch.text().clone(), launch.entry)) {
+                    translated.add(name, (&module, &info), launch.entry);
+                }
                 if modules.insert(launch.text().clone()) {
                     lint_text(name, launch.text());
                     lint_floats(name, &module, &info);
@@ -179,7 +184,8 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
         }
     }
     println!("{} graphs, {launches} launches, {} modules", cases.len(), modules.len());
-    assert!(modules.len() > 500);
+    println!("{translated:?}");
+    assert!(modules.len() > 500 && translated.direct3d >= modules.len() && translated.open_gl > 500);
     // Guards between the operations of different functions, which drivers inline.
     assert!(chains.is_empty(), "{} modules with unguarded float operations:\n{}", chains.len(), chains.join("\n"));
 }

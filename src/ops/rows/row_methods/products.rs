@@ -51,9 +51,9 @@ impl Row {
     /// Both are matrices, or batches of matrices with equal dimensions above the two innermost; a row that is not
     /// transposed also takes one matrix as a tensor, whatever its rank: a vector is multiplied as one row of a matrix.
     /// [`Row::t`] and [`Tensor::t`] transpose an operand without a copy. The dtype stays: integers wrap, and those of 8
-    /// and 16 bits accumulate in 32 bits. NaN and infinities follow IEEE 754. A sum without terms is 0. Each number is
-    /// one sum in ascending order, without fused multiply-add: a function of its row and its column alone, with the
-    /// same bits on every device.
+    /// and 16 bits accumulate in 32 bits. NaN and infinities follow IEEE 754. A sum without terms is 0. Each number is a
+    /// sum in the order of [`Tensor::matmul`]: a function of its row and its column alone, with the same bits on every
+    /// device.
     ///
     /// # Errors
     /// A number; different dtypes or devices; bools or strings; ranks below 2, or different ranks, except as above; sizes
@@ -128,8 +128,8 @@ impl RowFactor<'_> {
     ///
     /// Both are matrices, or batches of matrices with equal dimensions above the two innermost. The dtype stays: integers
     /// wrap, and those of 8 and 16 bits accumulate in 32 bits. NaN and infinities follow IEEE 754. A sum without terms is
-    /// 0. Each number is one sum in ascending order, without fused multiply-add: a function of its row and its column
-    /// alone, with the same bits on every device.
+    /// 0. Each number is a sum in the order of [`Tensor::matmul`]: a function of its row and its column alone, with the
+    /// same bits on every device.
     ///
     /// # Errors
     /// A left operand that is no row, or a right one that is a number; different dtypes or devices; bools or strings;

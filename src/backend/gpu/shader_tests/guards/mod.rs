@@ -21,17 +21,20 @@ struct Provenance {
     is_result: bool,
     /// The value may be such a result behind an exclusive or with the opaque zero, which a second one cancels.
     is_flipped: bool,
+    /// The value may be the result of a fused multiply-add, which is the addend of the next one without a guard.
+    is_fused: bool,
     /// The value is the zero that is opaque to compilers.
     is_zero: bool,
 }
 
 impl Provenance {
-    const NONE: Self = Self { is_result: false, is_flipped: false, is_zero: false };
+    const NONE: Self = Self { is_result: false, is_flipped: false, is_fused: false, is_zero: false };
     const RESULT: Self = Self { is_result: true, ..Self::NONE };
+    const FUSED: Self = Self { is_fused: true, ..Self::NONE };
     const ZERO: Self = Self { is_zero: true, ..Self::NONE };
 
     fn flipped(self) -> Self {
-        Self { is_result: self.is_flipped, is_flipped: self.is_result, is_zero: false }
+        Self { is_result: self.is_flipped, is_flipped: self.is_result, is_zero: false, ..self }
     }
 }
 
@@ -41,6 +44,7 @@ impl BitOr for Provenance {
         Self {
             is_result: self.is_result || other.is_result,
             is_flipped: self.is_flipped || other.is_flipped,
+            is_fused: self.is_fused || other.is_fused,
             is_zero: self.is_zero && other.is_zero,
         }
     }
@@ -184,6 +188,14 @@ impl<'a> Body<'a> {
         match self.function.expressions[e] {
             Expression::FunctionArgument(k) => self.arguments[k as usize].clone(),
             Expression::Binary { op, left, right } => vec![self.binary(evaluation, op, [left, right])],
+            Expression::Math { fun: naga::MathFunction::Fma, arg, arg1, arg2, .. } => {
+                let factors = self.single(arg) | arg1.map(|e| self.single(e)).unwrap_or_default();
+                let addend = arg2.map(|e| self.single(e)).unwrap_or_default();
+                if factors.is_result || factors.is_fused || addend.is_result {
+                    evaluation.found.insert(self.name().to_owned());
+                }
+                vec![Provenance::FUSED]
+            }
             Expression::Unary { expr, .. } => vec![Provenance { is_zero: false, ..self.single(expr) }],
             Expression::Select { accept, reject, .. } => merged(of(accept), of(reject)),
             // Bits as another type, or a float of another width.
@@ -213,16 +225,21 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// The function's name.
+    fn name(&self) -> &str {
+        self.function.name.as_deref().unwrap_or("the entry point")
+    }
+
     fn binary(&self, evaluation: &mut Evaluation<'_>, op: Op, operands: [Handle<Expression>; 2]) -> Provenance {
         let [a, b] = operands.map(|e| self.single(e));
         if self.is_float(evaluation.module, operands[0]) {
             if !matches!(op, Op::Add | Op::Subtract | Op::Multiply) {
                 return Provenance::NONE;
             }
-            let place = self.function.name.as_deref().unwrap_or("the entry point");
+            let place = self.name();
             // The product of a conversion is exact: contracted or not, there is one rounding.
             let is_conversion = place.starts_with("f32_of_") || place.starts_with("f64_of_");
-            if !is_conversion && (a.is_result || b.is_result) {
+            if !is_conversion && [a, b].iter().any(|of| of.is_result || of.is_fused) {
                 evaluation.found.insert(place.to_owned());
             }
             return Provenance::RESULT;

@@ -38,6 +38,13 @@ fn chains_of_float_operations_are_found_across_calls() {
         (true, "", "flip(flip(product(x, y))) + y"),
         (false, "", "flip(flip(flip(product(x, y)))) + y"),
         (false, "", "guard(guard(product(x, y))) + y"),
+        // Fused sums are addends of each other, and nothing else.
+        (false, "", "fma(x, y, fma(y, y, x))"),
+        (true, "", "fma(x, product(x, y), y)"),
+        (true, "", "fma(fma(x, y, x), x, y)"),
+        (true, "", "fma(x, y, product(x, y))"),
+        (true, "", "fma(x, y, x) + y"),
+        (false, "", "guard(fma(x, y, x)) + y"),
         // An argument of a function.
         (true, "", "plus_one(product(x, y))"),
         (false, "", "plus_one(guard(product(x, y)))"),
