@@ -64,7 +64,12 @@ fn main() -> Result<()> {
     let start = Instant::now();
     let parts = batch.parts(devices.len());
     let results: Vec<Vec<HostTensor>> = thread::scope(|scope| {
-        let run = |(device, part)| scope.spawn({ let program = &program; move || on(device, program, part) });
+        let run = |(device, part)| {
+            scope.spawn({
+                let program = &program;
+                move || on(device, program, part)
+            })
+        };
         let running: Vec<_> = devices.iter().zip(parts.iter().copied()).map(run).collect();
         running.into_iter().map(|thread| thread.join().expect("no part panics")).collect::<Result<_>>()
     })?;

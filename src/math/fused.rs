@@ -13,7 +13,7 @@ pub(crate) fn fma_by_doubles(a: f32, b: f32, c: f32) -> f32 {
     let error = (product - (sum - of_c)) + (c - of_c);
     let (bits, of_error) = (sum.to_bits(), error.to_bits());
     // Of infinities and NaN the error is NaN.
-    let is_even = bits & 1 == 0 && (error < 0.0 || error > 0.0);
+    let is_even = bits & 1 == 0 && error != 0.0 && !error.is_nan();
     // To the neighbour in the direction of the error.
     let step = if (bits ^ of_error) >> 63 == 0 { 1 } else { u64::MAX };
     let odd = bits.wrapping_add(if is_even { step } else { 0 });

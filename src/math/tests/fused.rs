@@ -9,7 +9,8 @@ use super::{Noise, edges_f32};
 fn operands(count: usize) -> Vec<[u32; 3]> {
     let edges: Vec<u32> = edges_f32().into_iter().step_by(5).chain([0, 1 << 31, 0x7f80_0000, 0x7fc0_0000]).collect();
     let near = |a: u32, b: u32| edges.iter().map(move |&c| [a, b, c]);
-    let mut triples: Vec<[u32; 3]> = edges.iter().flat_map(|&a| edges.iter().step_by(7).flat_map(move |&b| near(a, b))).collect();
+    let mut triples: Vec<[u32; 3]> =
+        edges.iter().flat_map(|&a| edges.iter().step_by(7).flat_map(move |&b| near(a, b))).collect();
     let mut noise = Noise(11);
     let mut next = || noise.next().expect("noise does not end");
     while triples.len() < count {
@@ -23,7 +24,11 @@ fn operands(count: usize) -> Vec<[u32; 3]> {
             [a, b, c],
             [a, b, (-product).to_bits().wrapping_add(k % 5).wrapping_sub(2)],
             [with(a, 60 + k % 20), with(b, 60 + (k >> 8) % 20), c & 0x80ff_ffff],
-            [a & 0xffff_f000, b & 0xffff_f000, (product.to_bits() & 0x7f80_0000).wrapping_add((k % 3) << 23) | c & 0x8000_0fff],
+            [
+                a & 0xffff_f000,
+                b & 0xffff_f000,
+                (product.to_bits() & 0x7f80_0000).wrapping_add((k % 3) << 23) | c & 0x8000_0fff,
+            ],
             [with(a, 190 + k % 10), with(b, 190 - (k >> 8) % 10), with(c, 250 + (k >> 16) % 5)],
             [a & 0xfff0_0000 | 0xf << (k % 20), b & 0xffff_f800, with(c & 0x8000_0007, at_end)],
         ]);

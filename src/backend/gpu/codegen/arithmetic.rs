@@ -7,8 +7,8 @@
 
 use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
-use crate::graph::plan::ProductRepr;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::plan::ProductRepr;
 use crate::math::{MathFn, opaque};
 
 /// Fused multiply-adds of devices that have none.

@@ -52,6 +52,10 @@ fn sums(add: fn(f32, f32, f32) -> f32) -> Vec<u32> {
     operands().chunks(NUMBERS).map(of).collect()
 }
 
+fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }
+}
+
 /// The sums on the device. Uses none of the runtime's pools and counters.
 fn measured(shared: &Shared) -> Option<Vec<u32>> {
     let device = &shared.device;
@@ -79,7 +83,6 @@ fn measured(shared: &Shared) -> Option<Vec<u32>> {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        let entry = |binding, buffer: &wgpu::Buffer| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() };
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &pipeline.get_bind_group_layout(0),

@@ -18,7 +18,8 @@ impl Translated {
     /// Translates a module, whose entry point is `entry`, to each language whose devices have its types.
     pub(super) fn add(&mut self, name: &str, (module, info): (&Module, &ModuleInfo), entry: &str) {
         let has = |kind, width| has_type(module, Scalar { kind, width });
-        let (has_longs, has_doubles) = (has(ScalarKind::Uint, 8) || has(ScalarKind::Sint, 8), has(ScalarKind::Float, 8));
+        let (has_longs, has_doubles) =
+            (has(ScalarKind::Uint, 8) || has(ScalarKind::Sint, 8), has(ScalarKind::Float, 8));
         // Metal has no doubles; OpenGL ES has neither.
         if !has_doubles {
             metal(name, module, info, entry);
