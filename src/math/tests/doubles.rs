@@ -1,7 +1,9 @@
-//! Compares the doubles of `shaders/lib/doubles.wgsl`, pairs of words, with those of the host: bit for bit but for NaN.
+//! Compares the doubles of `shaders/lib/doubles.wgsl`, pairs of words, and the functions of them with those of the host: bit
+//! for bit but for NaN.
 
-use super::device::{device, run};
-use super::{Noise, edges_f64};
+use super::super::{MathFn, f64_binary, f64_unary, program_f64};
+use super::device::{device, run_with};
+use super::{Noise, edges_f64, pairs_f64, singles_f64};
 
 /// The operands of an operation, and its result, as it is on the host.
 enum Twin {
@@ -77,16 +79,28 @@ impl Twin {
     }
 }
 
-/// A module that computes one of the operations, by number.
+/// Vectors for the words of a program.
+const PROGRAM: usize = 768;
+
+/// A module that computes an operation.
 fn module(operation: &str) -> String {
-    let library = [include_str!("../../../shaders/lib/pairs.wgsl"), include_str!("../../../shaders/lib/doubles.wgsl")];
+    let library = [
+        include_str!("../../../shaders/lib/pairs.wgsl"),
+        include_str!("../../../shaders/lib/doubles.wgsl"),
+        include_str!("../../../shaders/lib/doubles_convert.wgsl"),
+        include_str!("../../../shaders/lib/function_f64.wgsl"),
+    ];
     format!(
-        "@group(0) @binding(0) var<uniform> params: vec4<u32>;
+        "struct Params {{
+    head: vec4<u32>,
+    scalars: array<vec4<u32>, {PROGRAM}>,
+}}
+@group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> xs: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> ys: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<vec2<u32>>;
 fn rg_zero() -> u32 {{
-    return params.x;
+    return p.head.x;
 }}
 {}
 @compute @workgroup_size(64)
@@ -96,7 +110,7 @@ fn main(
     @builtin(local_invocation_index) k: u32,
 ) {{
     let i = (wid.x + wid.y * grid.x) * 64u + k;
-    if (i < params.y) {{
+    if (i < p.head.y) {{
         let a = xs[i];
         let b = ys[i];
         out[i] = {operation};
@@ -136,11 +150,13 @@ fn operands(count: usize) -> (Vec<u64>, Vec<u64>) {
 #[test]
 fn pairs_of_words_compute_as_the_host() {
     let device = device();
-    let count = std::env::var("RAGGED_DOUBLES").map_or(500_000, |n| n.parse().expect("a number"));
+    let count = std::env::var("RAGGED_DOUBLES").map_or(200_000, |n| n.parse().expect("a number"));
     let (xs, ys) = operands(count);
     let mut bad = Vec::new();
     for (operation, twin) in OPERATIONS {
-        let found = run(&device, &module(operation), xs.len(), bytemuck::cast_slice(&xs), bytemuck::cast_slice(&ys));
+        let given = (xs.len(), &[0; 4 * PROGRAM][..]);
+        let (x, y) = (bytemuck::cast_slice(&xs), bytemuck::cast_slice(&ys));
+        let found = run_with(&device, &module(operation), given, x, y);
         let found = found.chunks_exact(8).map(|b| u64::from_ne_bytes(b.try_into().expect("eight bytes")));
         let mut wrong = found.zip(xs.iter().zip(&ys)).filter(|&(found, (&a, &b))| !twin.agrees(a, b, found));
         if let Some((found, (a, b))) = wrong.next() {
@@ -148,4 +164,49 @@ fn pairs_of_words_compute_as_the_host() {
         }
     }
     assert!(bad.is_empty(), "{bad:#?}");
+}
+
+/// The functions that run programs.
+fn functions() -> impl Iterator<Item = MathFn> {
+    let library = [MathFn::Sqrt, MathFn::Floor, MathFn::Ceil, MathFn::Trunc, MathFn::Rint, MathFn::Div, MathFn::Rem];
+    MathFn::ALL.into_iter().filter(move |f| !library.contains(f))
+}
+
+#[test]
+fn programs_compute_as_the_host() {
+    let device = device();
+    let count = std::env::var("RAGGED_DOUBLES").map_or(6_000, |n| n.parse().expect("a number"));
+    let every = |all: usize| all.div_ceil(count).max(1);
+    let singles = singles_f64(3 * count);
+    let singles: Vec<f64> = singles.iter().copied().step_by(every(singles.len())).collect();
+    let pairs = pairs_f64(count);
+    let (xs, ys): (Vec<f64>, Vec<f64>) = pairs.iter().copied().step_by(every(pairs.len())).unzip();
+    let (text, mut bad) = (module("function_f64(0u, a, b)"), Vec::new());
+    for f in functions() {
+        let (x, y) = if f.is_binary() { (&xs, &ys) } else { (&singles, &singles) };
+        let mut words = program_f64(f).words.clone();
+        assert!(words.len() <= 4 * PROGRAM, "{f:?}: {} words", words.len());
+        words.resize(4 * PROGRAM, 0);
+        let (x_bytes, y_bytes) = (bytemuck::cast_slice(x), bytemuck::cast_slice(y));
+        let found = run_with(&device, &text, (x.len(), &words), x_bytes, y_bytes);
+        let found = found.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().expect("eight bytes")));
+        let mut wrong = found.zip(x.iter().zip(y)).filter_map(|(found, (&x, &y))| {
+            let native = if f.is_binary() { f64_binary(f)(x, y) } else { f64_unary(f)(x) };
+            (found.to_bits() != native.to_bits() && !(found.is_nan() && native.is_nan()))
+                .then_some((x, y, found, native))
+        });
+        if let Some(first) = wrong.next() {
+            bad.push((f, first, wrong.count() + 1));
+        }
+    }
+    assert!(bad.is_empty(), "function, (x, y, device, native), how many: {bad:?}");
+}
+
+#[test]
+fn programs_are_small() {
+    for f in functions() {
+        let program = program_f64(f);
+        println!("{}: {} words, {} steps, {} loops", f.name(), program.words.len(), program.steps, program.loops);
+        assert!(program.words.len() < 4 * PROGRAM && program.steps < 1200 && program.loops < 12, "{f:?}");
+    }
 }

@@ -275,9 +275,6 @@ impl Tensor {
     fn bin_in(&self, op: &'static str, range: &HistogramRange, bins: u32) -> Result<Expr> {
         let value = Expr::load(self.numbers(op)?, Expr::index());
         let float = bounds_dtype(self.dtype());
-        if let Err(hint) = self.backend().supports(float) {
-            return Err(Error::unsupported(op, float, hint));
-        }
         let bound = |scalar: Scalar| match scalar.converted(float) {
             Some(Scalar::F32(x)) if x.is_finite() => Ok(f64::from(x)),
             Some(Scalar::F64(x)) if x.is_finite() => Ok(x),

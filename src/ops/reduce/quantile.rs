@@ -146,9 +146,6 @@ fn quantile_of(rec: Recorder<'_>, x: &Tensor, quantiles: &Quantiles, axes: &Redu
     }
     let axis = rec.at(axes.single(rec.op, x))?;
     let out = mean_dtype(rec, x.dtype())?;
-    if let Err(hint) = rec.backend.supports(out) {
-        return Err(rec.unsupported(out, hint));
-    }
     // Dtypes narrower than f32 are computed in f32 and rounded once.
     let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
     let sorted = Sorted::new(rec, x, axis.into(), axes.keep)?;
