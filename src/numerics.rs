@@ -8,9 +8,13 @@
 /// flushes all the same (Metal, Direct3D, a Vulkan driver that cannot do otherwise): there, results that are subnormal,
 /// or computed from subnormal numbers or through them, may differ from those of the CPU backend.
 ///
+/// A device without 64-bit floats of its own (Metal, WebGPU, many mobile GPUs) computes them in integers, as pairs of words:
+/// [`emulates_f64`](Self::emulates_f64). The bits are those of the CPU backend, but for the payload and the sign of NaN.
+/// Moving, gathering and sorting cost what they cost elsewhere. @COST@
+///
 /// ```
 /// let numerics = ragged::Device::cpu().numerics()?;
-/// assert!(!numerics.f32.flushes_inputs && numerics.f64.is_some());
+/// assert!(!numerics.f32.flushes_inputs && !numerics.f64.flushes_inputs && !numerics.emulates_f64);
 /// # Ok::<(), ragged::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,8 +22,11 @@
 pub struct Numerics {
     /// Single precision.
     pub f32: FloatNumerics,
-    /// Double precision; `None` if the device lacks it.
-    pub f64: Option<FloatNumerics>,
+    /// Double precision. If emulated, that of IEEE 754.
+    pub f64: FloatNumerics,
+    /// Whether kernels compute doubles in integers, since the device has no 64-bit floats or no 64-bit integers for their
+    /// bits.
+    pub emulates_f64: bool,
 }
 
 /// Behaviour of arithmetic in one float type.
@@ -57,5 +64,5 @@ impl FloatNumerics {
 
 impl Numerics {
     /// The CPU's behaviour.
-    pub(crate) const IDEAL: Self = Self { f32: FloatNumerics::IDEAL, f64: Some(FloatNumerics::IDEAL) };
+    pub(crate) const IDEAL: Self = Self { f32: FloatNumerics::IDEAL, f64: FloatNumerics::IDEAL, emulates_f64: false };
 }

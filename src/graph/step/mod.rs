@@ -2,6 +2,7 @@
 
 pub(super) mod bindings;
 pub(crate) mod cost;
+pub(crate) mod doubles;
 pub(crate) mod fusion;
 pub(crate) mod fusion_barrier;
 pub(crate) mod many_dispatches;
@@ -9,8 +10,7 @@ pub(crate) mod recomputed;
 pub(crate) mod row_kernel;
 pub(crate) mod traffic;
 
-use std::collections::HashSet;
-
+pub(crate) use self::doubles::Float64Repr;
 use self::fusion::{Fusion, LeastSizes};
 use self::fusion_barrier::Barriers;
 use self::recomputed::RecomputedProduct;
@@ -19,7 +19,6 @@ use super::digest::DigestSet;
 use super::planned::{Arena, Expr, ExprKind, Node, Recipe, Rows, Size, SizeView};
 use super::program::CheckId;
 use super::walk::{arrays, for_each_expr, for_each_node};
-use crate::dtype::DType;
 use crate::tuning::Tuning;
 
 /// What the planner asks a backend about its kernels.
@@ -110,15 +109,6 @@ pub(crate) enum Int64Repr {
     Pairs,
 }
 
-/// Representation of 64-bit floats in a device's kernels. Storage is 8 bytes, the bits of IEEE 754, in either case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Float64Repr {
-    /// Native 64-bit floats. Their bits are native 64-bit integers.
-    Native,
-    /// Pairs of 32-bit words, computed in integers. In kernels with these, 64-bit integers are pairs too.
-    Pairs,
-}
-
 /// A step of a plan: a recipe after fusion, whose expressions read stored arrays only.
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -174,27 +164,6 @@ impl Step {
     /// it. Each dispatch of a fetch binds one part of the array.
     pub(crate) fn fetches(&self) -> Option<&Node> {
         self.windows.fetched.as_ref()
-    }
-
-    /// Whether the step's kernels compute doubles as pairs of words.
-    pub(crate) fn emulates_doubles(&self) -> bool {
-        self.limits.float64 == Float64Repr::Pairs && self.dtypes().contains(&DType::F64)
-    }
-
-    /// The dtypes of the step's arrays and values.
-    pub(crate) fn dtypes(&self) -> HashSet<DType> {
-        let mut out = HashSet::from([self.out.dtype()]);
-        out.extend(self.reads.iter().map(Node::dtype));
-        let row_kernel = self.row_kernel.iter().flat_map(|kernel| {
-            let finished = kernel.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
-            kernel.results.iter().map(|r| &r.value).chain(finished).chain(kernel.map.iter().map(|m| &m.value))
-        });
-        self.recipe.exprs().into_iter().chain(row_kernel).for_each(|e| {
-            for_each_expr(e, &mut |e| {
-                out.insert(e.dtype());
-            });
-        });
-        out
     }
 
     /// Name of the kernel template: the recipe's, or `row_map` for a map with a row context.

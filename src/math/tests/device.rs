@@ -61,13 +61,7 @@ pub(super) fn run(device: &Runtime, source: &str, count: usize, x: &[u8], y: &[u
 }
 
 /// As [`run`], with further parameter words.
-pub(super) fn run_with(
-    device: &Runtime,
-    source: &str,
-    (count, words): (usize, &[u32]),
-    x: &[u8],
-    y: &[u8],
-) -> Vec<u8> {
+pub(super) fn run_with(device: &Runtime, source: &str, (count, words): (usize, &[u32]), x: &[u8], y: &[u8]) -> Vec<u8> {
     let access = [Access::Read, Access::Read, Access::ReadWrite];
     let pipeline = device.pipeline("function", source, "main", &access, RuntimeChecks::ALL).expect("compiles");
     let [x, y] = [x, y].map(|bytes| device.upload(bytes).expect("uploaded"));

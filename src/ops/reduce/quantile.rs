@@ -34,7 +34,7 @@ operations! {
     /// device.
     ///
     /// # Errors
-    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.
+    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values.
     ///
     /// # Cost
     /// A sort of the values and a map over the result.
@@ -65,7 +65,7 @@ operations! {
     /// bits on every device.
     ///
     /// # Errors
-    /// `axis` out of range, or several axes; bool or string values; f64 on a device without it.
+    /// `axis` out of range, or several axes; bool or string values.
     ///
     /// # Cost
     /// A sort of the values and a map over the result.

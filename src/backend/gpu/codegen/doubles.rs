@@ -103,7 +103,12 @@ pub(super) fn binary(m: &mut ModuleBuilder<'_>, op: BinaryOp, a: &str, b: &str) 
         BinaryOp::Le => "less_equal_f64",
         BinaryOp::MulNoNan => return format!("select(mul_f64({a}, {b}), F64(0u, 0u), is_zero_f64({b}))"),
         // Not recorded on floats.
-        BinaryOp::IndexDiv | BinaryOp::IndexRem | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl
+        BinaryOp::IndexDiv
+        | BinaryOp::IndexRem
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Xor
+        | BinaryOp::Shl
         | BinaryOp::Shr => return a.into(),
     };
     format!("{name}({a}, {b})")

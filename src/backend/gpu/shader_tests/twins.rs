@@ -101,10 +101,7 @@ pub(in crate::backend::gpu) fn small_bindings() -> Vec<(String, BackendRef)> {
 }
 
 /// As [`same_on`], on every adapter.
-pub(in crate::backend::gpu) fn same_everywhere(
-    what: &str,
-    build: impl Fn(&BackendRef) -> Vec<(String, Node)>,
-) {
+pub(in crate::backend::gpu) fn same_everywhere(what: &str, build: impl Fn(&BackendRef) -> Vec<(String, Node)>) {
     same_on(gpus(), what, build);
 }
 

@@ -71,7 +71,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                 let packed = elements_per_word(dtype) > 1;
                 let want = match (storage_type(dtype), step.limits.int64) {
                     _ if counts || shared_words && packed => "atomic u32".into(),
-                    ("I64" | "U64", Int64Repr::Pairs) => "2 u32".into(),
+                    ("I64" | "U64" | "F64", Int64Repr::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),
                 };
                 // Bools and bytes are packed into words.
