@@ -230,13 +230,24 @@ fn operations_are_as_many_as_stated() {
         let (_, f) = parsed.functions.iter().find(|(_, f)| f.name.as_deref() == Some(name)).expect("a function");
         operations(&parsed, f, &f.body, trips)
     };
-    let cost =
-        include_str!("../../../shaders/lib/doubles.wgsl").lines().find(|l| l.starts_with("// Cost")).expect("a line");
-    for (name, trips) in [("add_f64", 0), ("mul_f64", 0), ("less_f64", 0), ("div_f64", 56), ("sqrt_f64", 55)] {
-        let found = count(name, trips);
-        println!("{name}: {found}");
-        assert!(cost.contains(&format!(" {found} ")), "{name} takes {found}: {cost}");
-    }
+    let text = include_str!("../../../shaders/lib/doubles.wgsl");
+    let stated = |of: &str| -> u64 {
+        let (_, after) = text.split_once(&format!(" {of} ")).expect("a stated number");
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a number")
+    };
+    let all = [
+        ("a sum", "add_f64", 0),
+        ("a product", "mul_f64", 0),
+        ("a comparison", "less_f64", 0),
+        ("a quotient", "div_f64", 56),
+        ("a square root", "sqrt_f64", 55),
+    ];
+    let found: Vec<(&str, u64, u64)> =
+        all.iter().map(|&(of, name, trips)| (of, stated(of), count(name, trips))).collect();
+    println!("{found:?}");
+    let is_near = |&(_, stated, found): &(&str, u64, u64)| found <= stated && found * 5 >= stated * 4;
+    assert!(found.iter().all(is_near), "what, stated, found: {found:?}");
     for f in functions() {
         let program = program_f64(f);
         println!("{}: {} words, {} steps, {} loops", f.name(), program.words.len(), program.steps, program.loops);
