@@ -57,6 +57,8 @@
 //            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and the capacity of `lanes`
 //            const STAGES: bool, STAGE: u32               whether values are staged (then load must not use `row`); the
 //                                                         capacity of `stage`: MAIN_TILE + SHORT, or 1
+//            const COMPACT: bool                          whether `combine` and `load` are long: they are called at few
+//                                                         places, since compilers inline them
 //            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; the maximum number
 //                                                         of rows of a tile: MAIN_TILE / alpha, or 1
 // Buffers    part: array<Elem>      (bins + min(bins, rows)) * inner elements, bins = nvals / block + 1
@@ -122,12 +124,14 @@ fn row_at(k: u32) -> u32 {
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc = identity();
     var k = lane_start;
-    for (; k + 96u < to; k += 128u) {
-        let x0 = fetch(k, row);
-        let x1 = fetch(k + 32u, row);
-        let x2 = fetch(k + 64u, row);
-        let x3 = fetch(k + 96u, row);
-        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+    if (!COMPACT) {
+        for (; k + 96u < to; k += 128u) {
+            let x0 = fetch(k, row);
+            let x1 = fetch(k + 32u, row);
+            let x2 = fetch(k + 64u, row);
+            let x3 = fetch(k + 96u, row);
+            acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+        }
     }
     for (; k < to; k += 32u) {
         acc = combine(acc, fetch(k, row));
@@ -137,6 +141,18 @@ fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
 
 /// Folds lanes `lane`, `lane` + 8, + 16 and + 24 of a block, and combines them: the first two levels of the tree.
 fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
+    if (COMPACT) {
+        var of_lanes: array<Elem, 4>;
+        for (var l = 0u; l < 4u; l++) {
+            of_lanes[l] = fold_lane(row, lane_start + 8u * l, to);
+        }
+        for (var reach = 2u; reach > 0u; reach >>= 1u) {
+            for (var l = 0u; l < reach; l++) {
+                of_lanes[l] = combine(of_lanes[l], of_lanes[l + reach]);
+            }
+        }
+        return of_lanes[0];
+    }
     var acc0 = identity();
     var acc1 = acc0;
     var acc2 = acc0;
@@ -162,6 +178,16 @@ fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
         acc2 = combine(acc2, fetch(k + 16u, row));
     }
     return combine(combine(acc0, acc2), combine(acc1, acc3));
+}
+
+/// Combines lanes at, at + apart, ..., 2 * half in all, by a tree.
+fn combine_lanes(at: u32, apart: u32, half: u32) {
+    for (var reach = half; reach > 0u; reach >>= 1u) {
+        for (var l = 0u; l < reach; l++) {
+            let to = at + l * apart;
+            lanes[to] = combine(lanes[to], lanes[to + reach * apart]);
+        }
+    }
 }
 
 /// Level 1 for one column.
@@ -242,16 +268,26 @@ fn main(
     }
     workgroupBarrier(); // uniform: top level
     if (is_few && t < count * 8u) {
-        let at = (t >> 3u) * 32u + (t & 7u); // no other invocation reads it
-        lanes[at] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
+        let at = (t >> 3u) * 32u + (t & 7u); // no other invocation reads it, or lanes 8, 16 and 24 from it on
+        if (COMPACT) {
+            combine_lanes(at, 8u, 2u);
+        } else {
+            lanes[at] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
+        }
     }
     workgroupBarrier(); // uniform: top level
 
     if (t < count) {
         let at = t << width_bits;
-        let even = combine(combine(lanes[at], lanes[at + 4u]), combine(lanes[at + 2u], lanes[at + 6u]));
-        let odd = combine(combine(lanes[at + 1u], lanes[at + 5u]), combine(lanes[at + 3u], lanes[at + 7u]));
-        let v = combine(even, odd);
+        var v: Elem;
+        if (COMPACT) {
+            combine_lanes(at, 1u, 4u);
+            v = lanes[at];
+        } else {
+            let even = combine(combine(lanes[at], lanes[at + 4u]), combine(lanes[at + 2u], lanes[at + 6u]));
+            let odd = combine(combine(lanes[at + 1u], lanes[at + 5u]), combine(lanes[at + 3u], lanes[at + 7u]));
+            v = combine(even, odd);
+        }
         finish_block(block_row[t], block_index[t], 0u, BLOCK_BITS, v);
         if (MAPS) {
             lanes[at] = v;

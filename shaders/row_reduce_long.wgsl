@@ -23,13 +23,22 @@ fn reduce_few(row: u32, column: u32, bits: u32) {
             x[j] = combine(x[j], load_part(partial_at(partials, j) + column));
         }
     }
-    for (var j = 0u; j < 8u; j++) {
-        x[j] = combine(x[j], x[j + 8u]);
+    if (COMPACT) {
+        for (var reach = 8u; reach > 0u; reach >>= 1u) {
+            for (var j = 0u; j < reach; j++) {
+                x[j] = combine(x[j], x[j + reach]);
+            }
+        }
+        finish_row(row, column, bits, x[0]);
+    } else {
+        for (var j = 0u; j < 8u; j++) {
+            x[j] = combine(x[j], x[j + 8u]);
+        }
+        for (var j = 0u; j < 4u; j++) {
+            x[j] = combine(x[j], x[j + 4u]);
+        }
+        finish_row(row, column, bits, combine(combine(x[0], x[2]), combine(x[1], x[3])));
     }
-    for (var j = 0u; j < 4u; j++) {
-        x[j] = combine(x[j], x[j + 4u]);
-    }
-    finish_row(row, column, bits, combine(combine(x[0], x[2]), combine(x[1], x[3])));
 }
 
 /// Folds the partials lane, lane + stride, ... of a row.
@@ -45,18 +54,20 @@ fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> El
     var j = lane + stride;
     let step = select(2u, 1u, are_partials_by_row()) * stride * inner();
     var i = partial_at(partials, j) + column;
-    for (; j + 7u * stride < count; j += 8u * stride) {
-        let x0 = load_part(i);
-        let x1 = load_part(i + step);
-        let x2 = load_part(i + 2u * step);
-        let x3 = load_part(i + 3u * step);
-        let x4 = load_part(i + 4u * step);
-        let x5 = load_part(i + 5u * step);
-        let x6 = load_part(i + 6u * step);
-        let x7 = load_part(i + 7u * step);
-        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
-        acc = combine(combine(combine(combine(acc, x4), x5), x6), x7);
-        i += 8u * step;
+    if (!COMPACT) {
+        for (; j + 7u * stride < count; j += 8u * stride) {
+            let x0 = load_part(i);
+            let x1 = load_part(i + step);
+            let x2 = load_part(i + 2u * step);
+            let x3 = load_part(i + 3u * step);
+            let x4 = load_part(i + 4u * step);
+            let x5 = load_part(i + 5u * step);
+            let x6 = load_part(i + 6u * step);
+            let x7 = load_part(i + 7u * step);
+            acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+            acc = combine(combine(combine(combine(acc, x4), x5), x6), x7);
+            i += 8u * step;
+        }
     }
     for (; j < count; j += stride) {
         acc = combine(acc, load_part(i));

@@ -21,13 +21,15 @@ fn fold_column(row: u32, column: u32, begin: u32, end: u32, stride: u32) -> Elem
     var i = begin * inner() + column;
     var acc = identity();
     var k = begin;
-    for (; k + 3u * stride < end; k += 4u * stride) {
-        let x0 = load(i, row);
-        let x1 = load(i + step, row);
-        let x2 = load(i + 2u * step, row);
-        let x3 = load(i + 3u * step, row);
-        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
-        i += 4u * step;
+    if (!COMPACT) {
+        for (; k + 3u * stride < end; k += 4u * stride) {
+            let x0 = load(i, row);
+            let x1 = load(i + step, row);
+            let x2 = load(i + 2u * step, row);
+            let x3 = load(i + 3u * step, row);
+            acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+            i += 4u * step;
+        }
     }
     for (; k < end; k += stride) {
         acc = combine(acc, load(i, row));

@@ -8,9 +8,16 @@
 /// flushes all the same (Metal, Direct3D, a Vulkan driver that cannot do otherwise): there, results that are subnormal,
 /// or computed from subnormal numbers or through them, may differ from those of the CPU backend.
 ///
+/// A device without 64-bit floats of its own (Metal, WebGPU, many mobile GPUs) computes them in integers, as pairs of words:
+/// [`emulates_f64`](Self::emulates_f64). The bits are those of the CPU backend, but for the payload and the sign of NaN.
+/// Moving, gathering and sorting cost what they cost elsewhere. A sum takes about 160 integer
+/// operations, a product 270, a comparison 40, a quotient 2,100 and a square root 2,900. An elementary function takes 86 (`exp`)
+/// to 430 (`lgamma`) operations, most of them sums and products, one after another in an interpreter. Where this is too slow,
+/// cast to f32, or use [`reduce_mean_as`](crate::Tensor::reduce_mean_as).
+///
 /// ```
 /// let numerics = ragged::Device::cpu().numerics()?;
-/// assert!(!numerics.f32.flushes_inputs && numerics.f64.is_some());
+/// assert!(!numerics.f32.flushes_inputs && !numerics.f64.flushes_inputs && !numerics.emulates_f64);
 /// # Ok::<(), ragged::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,8 +25,11 @@
 pub struct Numerics {
     /// Single precision.
     pub f32: FloatNumerics,
-    /// Double precision; `None` if the device lacks it.
-    pub f64: Option<FloatNumerics>,
+    /// Double precision. If emulated, that of IEEE 754.
+    pub f64: FloatNumerics,
+    /// Whether kernels compute doubles in integers, since the device has no 64-bit floats or no 64-bit integers for their
+    /// bits.
+    pub emulates_f64: bool,
     /// How matrix products and attention add the product of two `f32` to a sum. Those of two `f64` are rounded before they
     /// are added.
     pub products: ProductRounding,
@@ -75,6 +85,6 @@ impl Numerics {
     /// The CPU's behaviour.
     pub(crate) const fn of_cpu(has_fma: bool) -> Self {
         let products = if has_fma { ProductRounding::Fused } else { ProductRounding::Emulated };
-        Self { f32: FloatNumerics::IDEAL, f64: Some(FloatNumerics::IDEAL), products }
+        Self { f32: FloatNumerics::IDEAL, f64: FloatNumerics::IDEAL, emulates_f64: false, products }
     }
 }

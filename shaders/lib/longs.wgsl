@@ -1,4 +1,4 @@
-// Native 64-bit integers under the names of pairs.wgsl, for templates that serve both.
+// Native 64-bit types under the names of pairs.wgsl and doubles.wgsl, for templates that serve both.
 //
 // Idea     A template that names U64, I64 or these functions is linked with this file or with pairs.wgsl. Drivers
 //          inline the calls.
@@ -8,6 +8,8 @@
 alias U64 = u64;
 
 alias I64 = i64;
+
+alias F64 = f64;
 
 fn join64(low: u32, high: u32) -> U64 {
     return u64(low) | (u64(high) << 32u);

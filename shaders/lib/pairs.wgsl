@@ -48,24 +48,16 @@ fn mul64(a: U64, b: U64) -> U64 {
 
 /// v << by, for `by` below 64.
 fn shl64(v: U64, by: u32) -> U64 {
-    if (by == 0u) {
-        return v;
-    }
-    if (by >= 32u) {
-        return U64(0u, v.x << (by - 32u));
-    }
-    return U64(v.x << by, (v.y << by) | (v.x >> (32u - by)));
+    let low = by & 31u;
+    let moved = U64(v.x << low, (v.y << low) | ((v.x >> 1u) >> (31u - low)));
+    return select(moved, U64(0u, moved.x), by >= 32u);
 }
 
 /// v >> by of an unsigned number, for `by` below 64.
 fn shr64(v: U64, by: u32) -> U64 {
-    if (by == 0u) {
-        return v;
-    }
-    if (by >= 32u) {
-        return U64(v.y >> (by - 32u), 0u);
-    }
-    return U64((v.x >> by) | (v.y << (32u - by)), v.y >> by);
+    let low = by & 31u;
+    let moved = U64((v.x >> low) | ((v.y << 1u) << (31u - low)), v.y >> low);
+    return select(moved, U64(moved.y, 0u), by >= 32u);
 }
 
 /// Rotates the bits right by 1 to 63.

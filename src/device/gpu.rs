@@ -134,7 +134,8 @@ impl Device {
     /// A GPU device over a wgpu device and queue of the program, with any features and limits. Not shared: call this
     /// once, and clone the result.
     ///
-    /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and f64 is unavailable. Without `TIMESTAMP_QUERY`,
+    /// Without `SHADER_INT64`, 64-bit integers are pairs of words; without it or `SHADER_F64`, so are 64-bit floats
+    /// ([`Numerics::emulates_f64`](crate::Numerics::emulates_f64)). Without `TIMESTAMP_QUERY`,
     /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) reports no time. Without `PASSTHROUGH_SHADERS`, a Vulkan driver may
     /// flush subnormal numbers ([`Device::numerics`]). Required are core WebGPU's limits
     /// ([`wgpu::Limits::defaults`]) for storage buffers per stage, workgroups and their memory; arrays are as large as

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::units::{Bytes, Count, Time};
-use super::{Explain, ExplainedInput, ExplainedKernel};
+use super::{EMULATED, Explain, ExplainedInput, ExplainedKernel};
 use crate::graph::step::fusion_barrier::FusionBarrier;
 
 /// Prints an explanation as a tree; see [`Explain::detailed`].
@@ -77,6 +77,9 @@ impl Detailed<'_> {
             }
             for limit in kernel.limits.iter().filter(|_| is_new) {
                 writeln!(f, "{margin}several dispatches: {limit}")?;
+            }
+            if kernel.emulates_f64 && is_new {
+                writeln!(f, "{margin}{EMULATED}")?;
             }
             let arrays = reader.iter().flat_map(|&r| &self.0.kernels[r].inputs).filter(|i| i.kernel == number);
             for ExplainedInput { bytes, why, .. } in arrays {

@@ -23,6 +23,9 @@ use crate::graph::step::traffic::{self, Loads};
 use detailed::Detailed;
 use units::{Bytes, Count, Time};
 
+/// Text of [`ExplainedKernel::emulates_f64`].
+const EMULATED: &str = "64-bit floats are pairs of words, computed in integers";
+
 /// An array that one kernel stores and another reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,6 +64,9 @@ pub struct ExplainedKernel {
     pub dispatches: u64,
     /// Limits of the device or the driver for which it takes more dispatches.
     pub limits: Vec<ManyDispatches>,
+    /// Whether it computes 64-bit floats in integers, as pairs of words, since the device has none of its own
+    /// ([`Numerics::emulates_f64`](crate::Numerics::emulates_f64)). A kernel that only moves them does not.
+    pub emulates_f64: bool,
     /// Bytes it reads.
     pub bytes_read: u64,
     /// Bytes it writes.
@@ -245,6 +251,7 @@ impl Explain {
                 is_bound: sizes.host_value(extent.size()).is_none(),
                 dispatches: cost.dispatches,
                 limits: cost.limits,
+                emulates_f64: step.computes_pairs_of_words(),
                 bytes_read: moved.read,
                 bytes_written: moved.written,
                 least_bytes: traffic::min_step_bytes(step, sizes),

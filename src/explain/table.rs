@@ -3,15 +3,16 @@
 use std::fmt;
 
 use super::units::{Bytes, Time};
-use super::{Explain, ExplainedKernel};
+use super::{EMULATED, Explain, ExplainedKernel};
 use crate::graph::step::fusion_barrier::FusionBarrier;
 use crate::graph::step::many_dispatches::ManyDispatches;
 
-/// The reason why a kernel is not fused with another one, or takes several dispatches.
+/// The reason why a kernel is not fused with another one, takes several dispatches, or computes slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason {
     Barrier(FusionBarrier),
     Limit(ManyDispatches),
+    EmulatedDoubles,
 }
 
 impl fmt::Display for Reason {
@@ -20,6 +21,9 @@ impl fmt::Display for Reason {
         match self {
             Self::Barrier(why) => write!(f, "{why}; {}", why.remedy()),
             Self::Limit(limit) => write!(f, "several dispatches: {limit}; {}", limit.remedy()),
+            Self::EmulatedDoubles => {
+                write!(f, "{EMULATED}; a narrower type, or a device with 64-bit floats, is faster")
+            }
         }
     }
 }
@@ -65,6 +69,10 @@ impl fmt::Display for Explain {
         let head = ["kernel", "operations", "rows", "elements", "dispatches", "read", "written", "time", "inputs"];
         let mut lines: Vec<[String; COLUMNS]> = vec![head.map(str::to_owned)];
         for (k, kernel) in self.kernels.iter().enumerate() {
+            let mut operations = operations(kernel);
+            if kernel.emulates_f64 {
+                operations = format!("{operations} {}", reasons.mention(Reason::EmulatedDoubles));
+            }
             let bound = if kernel.is_bound { "<= " } else { "" };
             let limits = kernel.limits.iter().map(|limit| format!(" {}", reasons.mention(Reason::Limit(*limit))));
             let dispatches = format!("{}{}", kernel.dispatches, limits.collect::<String>());
@@ -72,7 +80,7 @@ impl fmt::Display for Explain {
                 kernel.inputs.iter().map(|i| format!("#{} {}", i.kernel + 1, reasons.mention(Reason::Barrier(i.why))));
             lines.push([
                 format!("#{} {}", k + 1, kernel.kind),
-                operations(kernel),
+                operations,
                 kernel.rows.map_or_else(String::new, |rows| rows.to_string()),
                 format!("{bound}{}", kernel.elements),
                 dispatches,

@@ -98,9 +98,6 @@ pub(crate) trait Backend: Send + Sync {
     fn is_cpu(&self) -> bool;
     /// Whether kernels run on the host's processor: the CPU backend, or a software rasterizer.
     fn is_software(&self) -> bool;
-    /// Whether the device can store arrays of this dtype and compute with them. The error is the hint shown to the
-    /// user.
-    fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
     /// Whether operations that no kernel computes may run on the host.
     fn allows_host_steps(&self) -> bool {
         true

@@ -17,7 +17,7 @@
 //! | records, `ak.zip` of fields, `array.field`, `array["a", "b"]` | [`StructuredTensor`](crate::StructuredTensor): [`from_fields`](crate::StructuredTensor::from_fields), [`field_value`](crate::StructuredTensor::field_value), [`get`](crate::StructuredTensor::get)`(keys!["a", "b"])`; one tensor per field, or [`zip`](Tensor::zip) for columns of one dtype |
 //! | `ak.from_json(…, line_delimited=True)`, `ak.to_json` | `JsonLines`, `StructuredTensor::from_serialize` and `to_value`, with the feature `json` |
 //! | unions, behaviors, `ak.Array` in Numba or JAX | none |
-//! | integers are int64, floats float64 | literals are i32 and f64, as in Rust. Write `1.0f32`: many GPUs have no f64 |
+//! | integers are int64, floats float64 | literals are i32 and f64, as in Rust. Write `1.0f32`: many GPUs emulate f64 |
 //! | `ak.to_backend(array, "cuda")` | [`to_device`](Tensor::to_device); a new tensor lives on the [`Device`] that its factory names |
 //! | an operation computes | an operation records; [`to_vec`](RaggedTensor::to_vec), printing and [`eval`](Tensor::eval) compute |
 //! | `axis=None` | `..`; every reduction takes its axis |

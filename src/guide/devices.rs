@@ -8,7 +8,7 @@
 //! | | CPU | Vulkan, desktop | Vulkan, mobile | Metal | Direct3D 12 | WebGPU |
 //! |---|---|---|---|---|---|---|
 //! | 64-bit integers | native | native | native or emulated | native (2.3 or later) | native (with DXC) | emulated |
-//! | `f64` | native | native, or refused where the GPU has none (Intel Arc) | refused | refused | refused | refused |
+//! | `f64` | native | native, or emulated where the GPU has none (Intel Arc) | emulated | emulated | emulated | emulated |
 //! | 8-bit and 16-bit integers, `f16`, `bf16` | computed in 32 bits, stored packed | as CPU | as CPU | as CPU | as CPU | as CPU |
 //! | fused products of `f32` | native (x86-64: AVX2 and FMA), else emulated | native or emulated, by a probe | by a probe | by a probe | by a probe | emulated |
 //! | subnormal numbers | kept | kept (float controls) | kept where the driver can | flushed | flushed by most drivers | flushed by most drivers |

@@ -19,7 +19,7 @@
 //! | `explain()` | [`Tensor::explain`]: the kernels, and the bytes that each moves |
 //! | expression over the elements of a list | a method along axis 1; or [`map_rows`](Tensor::map_rows), whose closure sees one row |
 //! | `map_elements(f)`, plugins | a Rust function of tensors, which fuses; for loops per element an [`ElementFunction`](crate::ElementFunction) in WGSL and Rust, with [`map_elements`](Tensor::map_elements) |
-//! | types: `Int64`, `Float64` by default | Rust's literals: i32 and f64. Write `1.0f32`: many GPUs have no f64 |
+//! | types: `Int64`, `Float64` by default | Rust's literals: i32 and f64. Write `1.0f32`: many GPUs emulate f64 |
 //! | `ComputeError` of `collect` | [`Error`](crate::Error), from the call if the host can tell, else from the read; it names the line of the call |
 //!
 //! # Orders

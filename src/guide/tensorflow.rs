@@ -25,7 +25,7 @@
 //! | `tf.GradientTape` | [`value_and_grad`](crate::value_and_grad), [`grad`](crate::grad) of a function of tensors |
 //!
 //! Rust's literals have Rust's types: `[1.0]` holds f64, where `tf.ragged.constant` gives f32. Write `1.0f32`; many GPUs
-//! have no f64. Integer literals are i32 in both.
+//! emulate f64. Integer literals are i32 in both.
 //!
 //! # Words and bigrams
 //!
@@ -211,7 +211,7 @@
 //! |---|---|---|
 //! | `tf.reduce_sum(x)`, `axis=1`, `axis=[0, 2]` | [`x.reduce_sum(..)`](Tensor::reduce_sum), `1`, `[0, 2]` | the axis is required |
 //! | `keepdims=True` | [`keep(1)`](crate::opt::keep) | |
-//! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too. In f32, also on a GPU without f64: `x.reduce_mean_as::<f32>(1)`, as [`segment_mean_as`](Tensor::segment_mean_as) |
+//! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too. In f32, also on a GPU that emulates f64: `x.reduce_mean_as::<f32>(1)`, as [`segment_mean_as`](Tensor::segment_mean_as) |
 //! | `tf.reduce_max` | [`reduce_max`](Tensor::reduce_max) | an empty row gives the least finite value in both; NaN gives NaN, where TensorFlow's result depends on the order. Of bools: any |
 //! | `tf.math.reduce_variance` | [`reduce_variance`](Tensor::reduce_variance) | population variance in both; without TensorFlow's cancellation |
 //! | `tf.argmax(x, axis)` of dense tensors | [`argmax`](Tensor::argmax) | ragged too; -1 for an empty row |

@@ -35,7 +35,7 @@ impl LodTensor {
     /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
     ///
     /// The result has the levels above the last. The dtype stays, except for means: [`Pool::Average`] of integers is
-    /// f32 or f64, and [`Pool::AverageAs`] has the dtype that it says, also where a GPU has no f64. Each column is
+    /// f32 or f64, and [`Pool::AverageAs`] has the dtype that it says, also where a GPU emulates f64. Each column is
     /// pooled separately; NaN in a column gives NaN. The order of sums is that of [`Tensor::reduce_sum`]: the same bits
     /// on every device.
     ///

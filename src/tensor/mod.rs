@@ -92,9 +92,6 @@ impl Tensor {
         inner: impl Into<Dims>,
         values: Values,
     ) -> Result<Self> {
-        if let Err(hint) = backend.supports(values.dtype()) {
-            return Err(Error::unsupported(values.op(), values.dtype(), hint));
-        }
         for p in &partitions {
             p.check_device(backend)?;
         }

@@ -18,7 +18,6 @@ use crate::shape::RowPartition;
 /// More than 2^32 - 2 numbers, or more bytes than the device can hold; a dtype that it cannot compute with.
 #[track_caller]
 pub(super) fn numbers(op: &'static str, device: &Device, dtype: DType, bytes: &[u8]) -> Result<Values> {
-    supported(op, device, dtype)?;
     Extent::known_u64(op, (bytes.len() / dtype.size()) as u64)?;
     check_bytes(op, device, bytes.len() as u64)?;
     let backend = device.backend();
@@ -32,7 +31,6 @@ pub(super) fn numbers(op: &'static str, device: &Device, dtype: DType, bytes: &[
 /// As [`numbers`].
 #[track_caller]
 pub(super) fn adopted(op: &'static str, device: &Device, dtype: DType, memory: &SharedSlice) -> Result<Values> {
-    supported(op, device, dtype)?;
     let n = memory.bytes().len();
     let count = Extent::known_u64(op, (n / dtype.size()) as u64)?.capacity();
     check_bytes(op, device, n as u64)?;
@@ -51,7 +49,6 @@ pub(super) fn strings<'a>(
     device: &Device,
     strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
 ) -> Result<Values> {
-    supported(op, device, DType::Str)?;
     Extent::known_u64(op, strings.len() as u64)?;
     let backend = device.backend();
     let rec = Recorder::new(backend, op);
@@ -79,11 +76,6 @@ pub(super) fn strings<'a>(
     let partition = RowPartition::from_host_splits(rec, splits)?;
     let bytes = rec.uploaded(DType::U8, bytes)?;
     Ok(Values::Strings { strings: partition, bytes })
-}
-
-#[track_caller]
-fn supported(op: &'static str, device: &Device, dtype: DType) -> Result<()> {
-    device.backend().supports(dtype).map_err(|hint| Error::unsupported(op, dtype, hint)).map_err(here())
 }
 
 #[track_caller]

@@ -160,14 +160,6 @@ impl Values {
         }
     }
 
-    /// The operation that recorded the values.
-    pub(crate) fn op(&self) -> &'static str {
-        match self {
-            Self::Numbers(node) => node.op(),
-            Self::Strings { bytes, .. } => bytes.op(),
-        }
-    }
-
     /// The number of rows of an upload at a level of the tensor, as an input size identified by the upload.
     pub(crate) fn rows(&self, level: usize, n: u32) -> Extent {
         let node = match self {

@@ -1,26 +1,13 @@
-//! Errors of what a device lacks, dtypes and memory, name the operation that was called.
+//! Errors of the memory that a device lacks name the operation that was called.
 
 use ragged::opt::Base64;
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, RowPartition,
-    SparseTensor,
 };
 
 use crate::{common, no};
 
 type Call = (&'static str, fn(&Device) -> Result<()>);
-
-/// Calls that need an array of f64.
-const OF_F64: [Call; 8] = [
-    ("from_nested", |d| no(RaggedTensor::from_nested([1.0f64], d))),
-    ("dense", |d| no(RaggedTensor::dense([1.0f64], &[1, 1], d))),
-    ("from_row_splits", |d| no(RaggedTensor::from_row_splits([1.0f64], [0, 1], d))),
-    ("from_value_rowids", |d| no(RaggedTensor::from_value_rowids([1.0f64], [0], d))),
-    ("from_uniform_row_length", |d| no(RaggedTensor::from_uniform_row_length([1.0f64], 1, d))),
-    ("to_device", |d| no(HostTensor::dense(&[1], HostValues::F64(vec![1.0])).to_device(d))),
-    ("SparseTensor::from_entries", |d| no(SparseTensor::from_entries(&[[0]], [1.0f64], [1], d))),
-    ("cast", |d| no(RaggedTensor::from_nested([1], d)?.erased().cast(DType::F64))),
-];
 
 /// Calls that upload 400 kB.
 const OF_MEMORY: [Call; 8] = [
@@ -33,15 +20,6 @@ const OF_MEMORY: [Call; 8] = [
     ("RowPartition::from_row_lengths", |d| no(RowPartition::from_row_lengths(vec![0i64; 100_000].as_slice(), d))),
     ("add", |d| RaggedTensor::from_nested([1], d)?.broadcast_to([100_000])?.add(1)?.eval()),
 ];
-
-#[test]
-fn errors_of_a_dtype_that_a_device_lacks_name_the_operation() {
-    let Some(device) = common::gpu_with(&DeviceOptions::default().no_f64(true)) else { return };
-    for (name, call) in OF_F64 {
-        let error = call(&device).expect_err(name);
-        assert!(matches!(error, Error::Unsupported { op, dtype: DType::F64, .. } if op == name), "{name}: {error}");
-    }
-}
 
 #[test]
 fn errors_of_a_devices_memory_name_the_operation() {

@@ -23,8 +23,9 @@ fn a_programs_device_works_with_the_features_it_has() {
         y.reduce_sum(1)?.to_host().map(|sums| (sums, y.to_host()))
     };
     assert_eq!(compute(&mine).expect("computes"), compute(&Device::cpu()).expect("computes"));
-    let f64s = HostTensor::dense(&[1], HostValues::F64(vec![1.0])).to_device(&mine);
-    assert!(matches!(f64s, Err(Error::Unsupported { dtype: DType::F64, .. })), "{f64s:?}");
+    let f64s = HostTensor::dense(&[2], HostValues::F64(vec![1.0, 1e-300])).to_device(&mine).expect("uploads");
+    let third = f64s.truediv(3.0).and_then(|x| x.to_host()).expect("computes");
+    assert_eq!(third.values, HostValues::F64(vec![1.0 / 3.0, 1e-300 / 3.0]));
     let x = host.to_device(&mine).expect("uploads");
     assert_eq!(x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes"), None);
     // With all features of the adapter, if the program requests them.

@@ -77,7 +77,7 @@ use crate::environment;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BoxedRead, CountedMemory, Elements, Part, ReadBytes, Status, StepCost, Wait};
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanLimits, ProductRepr, Step};
+use crate::graph::plan::{Float64Repr, Int64Repr, LastCounts, LinkedPlan, PlanLimits, ProductRepr, Step};
 use crate::graph::planned::{self, SizeView};
 use crate::graph::primitive::copied_bytes;
 use crate::graph::program::{CheckId, trace};
@@ -264,9 +264,6 @@ impl Backend for CpuBackend {
     fn is_software(&self) -> bool {
         true
     }
-    fn supports(&self, _: DType) -> std::result::Result<(), String> {
-        Ok(())
-    }
     fn max_bytes(&self) -> u64 {
         isize::MAX as u64
     }
@@ -280,6 +277,7 @@ impl Backend for CpuBackend {
             large_product: LARGE_PRODUCT,
             int64: Int64Repr::Native,
             products: ProductRepr::Native,
+            float64: Float64Repr::Native,
             kernels: &CpuKernels,
             // As on the GPU, so that both backends run the same steps.
             row_state: 52,

@@ -117,18 +117,6 @@ impl Backend for GpuBackend {
     fn count_host_step(&self) {
         self.runtime.counters().host_step();
     }
-    fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
-        match dtype {
-            // f64 arithmetic uses 64-bit integers for operations on bits.
-            DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => Err(format!(
-                "{} has no 64-bit floats (SHADER_F64 and SHADER_INT64); use a CPU device, or cast to a narrower type \
-                 before: the mean or quotient of 32-bit and 64-bit integers is f64; `x.reduce_mean_as::<f32>(1)?` is \
-                 f32, as is the quotient of `x.cast::<f32>()?`",
-                self.name
-            )),
-            _ => Ok(()),
-        }
-    }
     fn reserve_host(&self, op: &str, bytes: u64) -> Result<CountedMemory> {
         Ok(Box::new(host_memory::reserve(op, bytes, || ())?))
     }
@@ -146,6 +134,7 @@ impl Backend for GpuBackend {
             large_product: LARGE_PRODUCT,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
             products: self.products,
+            float64: self.runtime.doubles(),
             kernels: GpuKernels::of(self.driver_limits()),
             row_state: MAX_STATE,
             tuning: self.tuning,

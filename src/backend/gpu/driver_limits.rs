@@ -38,6 +38,14 @@ impl DriverLimits {
         }
     }
 
+    /// Whether an invocation may run that many iterations of loops, those of a few rows aside.
+    pub(crate) const fn allows(self, iterations: u64) -> bool {
+        match self {
+            Self::Timeout => true,
+            Self::LoopIterations => iterations <= 60_000,
+        }
+    }
+
     /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
     /// invocation. Fewer bytes require more dispatches; more bytes approach the limit. 64 bytes take one iteration of
     /// Fingerprint64, and up to nine iterations of the other hashes.

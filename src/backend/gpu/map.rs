@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use super::binding_windows::AccessPattern;
 use super::bounds::are_in_bounds;
-use super::codegen::{Binding, Element, Kernel, KernelModule, Misses, ModuleBuilder, value_type};
+use super::codegen::{
+    Binding, Element, Kernel, KernelModule, Misses, ModuleBuilder, elements_per_word, iterations_of, looped, value_type,
+};
+use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, count_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
@@ -25,15 +28,30 @@ const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 /// Elements per tile if an array takes several bindings, or if a position of a larger tile could exceed 2^32.
 pub(super) const MAP_TILE: u32 = 1024;
 
+/// Invocations per workgroup.
+const INVOCATIONS: u32 = 256;
+
 /// Whether every array is bound whole, and no position of a larger tile exceeds 2^32.
 fn is_plain(step: &Step, sizes: SizeView<'_>, capacity: u32) -> bool {
     let mut arrays = step.reads.iter().chain(step.outputs());
     capacity < 1 << 31 && arrays.all(|n| step.limits.windows(sizes.bytes(n)) == 1)
 }
 
-/// Elements per tile of the step's map: the tuned size where possible, else [`MAP_TILE`].
-fn tile(step: &Step, sizes: SizeView<'_>, capacity: u32) -> u32 {
-    if is_plain(step, sizes, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
+/// Elements per tile of the step's map: the tuned size where possible, else [`MAP_TILE`]. Fewer if the loops of an invocation
+/// could exceed the driver's limit, but a word per invocation at least.
+fn tile(step: &Step, value: &Expr, (sizes, capacity): (SizeView<'_>, u32), driver: DriverLimits) -> u32 {
+    if !is_plain(step, sizes, capacity) {
+        return MAP_TILE;
+    }
+    let own = step.row_context.as_ref().map(|(splits, inner)| (splits, *inner));
+    // And a search for the row of an element.
+    let each = iterations_of(value, own, step.limits.float64).saturating_add(looped(32, 0));
+    let least = INVOCATIONS * elements_per_word(value.dtype());
+    let mut tile = step.limits.tuning.map_tile;
+    while tile > least && !driver.allows(looped(u64::from(tile / INVOCATIONS), each)) {
+        tile /= 2;
+    }
+    tile
 }
 
 /// Whether the map can be vectorized, four elements per vector. The map must load only arrays of at most 32 bits per
@@ -124,7 +142,7 @@ impl Kernel for MapKernel {
 
 /// Lowers a map or an assertion of `live` elements, at most `most`; of all up to `most` if `live` is `None`.
 fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Lowering<'_>) -> Lowered {
-    let Lowering { first_slot, sizes, modules, .. } = to;
+    let Lowering { first_slot, sizes, modules, driver } = to;
     let capacity = sizes.value(most);
     if let Recipe::Map(_) = step.recipe
         && can_vectorize(step, value, live.as_ref(), (sizes, capacity))
@@ -133,7 +151,7 @@ fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Low
             let mut m = ModuleBuilder::new(step, first_slot);
             count_function(&mut m, "live", most, live.clone());
             m.vector_function("values", value);
-            let (tile, ty) = (tile(step, sizes, capacity), value_type(value.dtype()));
+            let (tile, ty) = (tile(step, value, (sizes, capacity), driver), value_type(value.dtype()));
             m.push(&format!("const MAP_TILE = {tile}u;"));
             let out = Element::vector(value.dtype());
             m.finish(&[VECTOR_MAP], ty, Some(out), Vec::new()).with_tile(tile)
@@ -152,7 +170,7 @@ fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Low
         };
         count_function(&mut m, "live", most, live.clone());
         m.value_function("value", value);
-        let (tile, ty) = (tile(step, sizes, capacity), value_type(value.dtype()));
+        let (tile, ty) = (tile(step, value, (sizes, capacity), driver), value_type(value.dtype()));
         m.push(&format!("const MAP_TILE = {tile}u;"));
         let template = match m.row_context().cloned() {
             Some((splits, _)) => {

@@ -99,12 +99,12 @@ mod core_webgpu {
     use super::*;
     use crate::backend::gpu::backend::LARGE_PRODUCT;
     use crate::backend::gpu::row_reduce::MAX_STATE;
-    use crate::graph::plan::{Int64Repr, PlanLimits, ProductRepr};
+    use crate::graph::plan::{Float64Repr, Int64Repr, PlanLimits, ProductRepr};
     use crate::graph::step::fusion::Fusion;
     use crate::tuning::Tuning;
 
     impl PlanLimits {
-        /// Limits of the smallest supported device.
+        /// Limits of the smallest supported device. Its 64-bit floats are native if its 64-bit integers are.
         pub(crate) const fn of_core_webgpu(int64: Int64Repr) -> Self {
             Self {
                 arrays: 8,
@@ -114,6 +114,10 @@ mod core_webgpu {
                 fusion: Fusion::WhereCheaper,
                 large_product: LARGE_PRODUCT,
                 int64,
+                float64: match int64 {
+                    Int64Repr::Native => Float64Repr::Native,
+                    Int64Repr::Pairs => Float64Repr::Pairs,
+                },
                 // Each representation with one of the other.
                 products: match int64 {
                     Int64Repr::Native => ProductRepr::Native,

@@ -3,7 +3,7 @@
 use super::runtime::{Access, Command, Dispatch, ReadRequest, Runtime, RuntimeChecks};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::plan::ProductRepr;
+use crate::graph::plan::{Float64Repr, ProductRepr};
 use crate::numerics::{FloatNumerics, Numerics, ProductRounding};
 
 const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
@@ -11,15 +11,16 @@ const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
 /// Number of results.
 const FOUND: usize = 8;
 
-/// Runs the probe for each float type of the device, with one wait per type.
+/// Runs the probe for each float type of the device, with one wait per type. Emulated doubles are those of IEEE 754.
 ///
 /// # Errors
 /// The device refuses, or is lost.
 pub(super) fn numerics(runtime: &Runtime, products: ProductRepr) -> Result<Numerics> {
-    let has_f64 = runtime.has_f64() && runtime.has_int64();
+    let emulates_f64 = runtime.doubles() == Float64Repr::Pairs;
     Ok(Numerics {
         f32: of_type(runtime, DType::F32)?,
-        f64: if has_f64 { Some(of_type(runtime, DType::F64)?) } else { None },
+        f64: if emulates_f64 { FloatNumerics::IDEAL } else { of_type(runtime, DType::F64)? },
+        emulates_f64,
         products: match products {
             ProductRepr::Native => ProductRounding::Fused,
             ProductRepr::Doubles | ProductRepr::Words => ProductRounding::Emulated,

@@ -110,7 +110,9 @@ struct RowReduceKernel {
 /// products whose numbers are reduced.
 fn is_by_row(step: &Step, kernel: &RowKernel, (inner, state): (u32, usize)) -> bool {
     let computes_products = !step.recomputed.is_empty() && !step.is_oversized();
-    computes_products && inner == 1 && kernel.map.is_none() && state <= MAX_STATE_BY_ROW
+    // The loops of emulated doubles, times a long row, could exceed the driver's limit.
+    let is_short = !step.emulates_doubles();
+    computes_products && is_short && inner == 1 && kernel.map.is_none() && state <= MAX_STATE_BY_ROW
 }
 
 impl Kernel for RowReduceKernel {
@@ -154,6 +156,7 @@ impl GpuPrimitive for Reduce<InPlan> {
             let by_position =
                 coalesces.then(|| ByPosition { stages: !m.loads_by_row(kernel), maps: kernel.map.is_some() });
             m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
+            m.push(&format!("const COMPACT = {};", step.emulates_doubles()));
             let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
             m.finish_row_kernel(&templates, (&elem, state), kernel)
         });

@@ -150,7 +150,7 @@ impl GpuPrimitive for ScanRows<InPlan> {
         if n == 0 || count == 0 {
             return Ok(Lowered::default());
         }
-        let phases = Phases::of(self);
+        let phases = Phases::of(self, step.limits.float64);
         let cost = StepCost::of(&phases);
         let widest = cost.phases.iter().map(|&(width, _)| width).fold(*inner, u32::max);
         if u64::from(n) * u64::from(widest) > u32::MAX.into() || count > u32::MAX - INVOCATIONS {
@@ -188,8 +188,8 @@ impl GpuPrimitive for ScanRows<InPlan> {
     }
 
     /// The output, and registers that exceed workgroup memory.
-    fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
-        1 + u32::from(is_wide(Phases::of(self).row_words))
+    fn buffers(&self, _: DriverLimits, limits: SizedLimits<'_>) -> u32 {
+        1 + u32::from(is_wide(Phases::of(self, limits.limits.float64).row_words))
     }
 }
 

@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn scatters_at_every_size_class() {
         for dtype in DTYPES {
-            same_everywhere("unique scatter", &[dtype], |backend| {
+            same_everywhere("unique scatter", |backend| {
                 let mut out = Vec::new();
                 for n in [0, 1, 2, 255, 256, 1023, 1024, 1025, 5000] {
                     for len in [0, 1, 3, 4, 1000, 7001] {
@@ -128,7 +128,7 @@ mod tests {
     fn scatters_in_windows() {
         let gpus = small_bindings();
         for dtype in [DType::U8, DType::F16, DType::U32, DType::I64] {
-            same_on(&gpus, "unique scatter", &[dtype], |backend| {
+            same_on(&gpus, "unique scatter", |backend| {
                 let sizes = [(3000, 3000, 200_000), (150_000, 150_000, 3000), (9000, 300_000, 400_000)];
                 let scatter = |(live, n, len)| {
                     (format!("{live} of {n} {dtype} to {len}"), scatter(backend, dtype, (live, n, len), live < n))
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn scatters_of_more_workgroups_than_a_grid_is_wide() {
         let n = (65_536 << 10) + 700;
-        same_everywhere("unique scatter", &[], |backend| {
+        same_everywhere("unique scatter", |backend| {
             // The last 1000 positions write, from the last one down.
             let at = Expr::u32(n - 1).sub(Expr::index());
             let exprs = (at, Expr::index());

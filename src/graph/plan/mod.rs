@@ -33,7 +33,7 @@ use super::primitive::append;
 use super::row_fusion;
 use super::step::fusion::Fusion;
 use super::step::recomputed::{exceeds_operands, is_recomputable};
-pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, ProductRepr, SizedLimits, Step};
+pub(crate) use super::step::{Float64Repr, Int64Repr, Kernels, Plan, PlanLimits, ProductRepr, SizedLimits, Step};
 use super::walk::{arrays, for_each_node};
 use crate::trace::span;
 use row_numbers::RowNumbers;

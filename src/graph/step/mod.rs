@@ -2,6 +2,7 @@
 
 pub(super) mod bindings;
 pub(crate) mod cost;
+pub(crate) mod doubles;
 pub(crate) mod fusion;
 pub(crate) mod fusion_barrier;
 pub(crate) mod many_dispatches;
@@ -9,6 +10,7 @@ pub(crate) mod recomputed;
 pub(crate) mod row_kernel;
 pub(crate) mod traffic;
 
+pub(crate) use self::doubles::Float64Repr;
 use self::fusion::{Fusion, LeastSizes};
 use self::fusion_barrier::Barriers;
 use self::recomputed::RecomputedProduct;
@@ -59,6 +61,8 @@ pub(crate) struct PlanLimits {
     pub(crate) int64: Int64Repr,
     /// How kernels add the products of f32.
     pub(crate) products: ProductRepr,
+    /// Representation of 64-bit floats in kernels.
+    pub(crate) float64: Float64Repr,
     /// The kernels.
     pub(crate) kernels: &'static dyn Kernels,
     /// Maximum bytes of accumulators per row in a row kernel.

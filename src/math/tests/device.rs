@@ -57,6 +57,11 @@ pub(super) fn device() -> Arc<Runtime> {
 
 /// Runs the shader on these bits and returns the bits of the results.
 pub(super) fn run(device: &Runtime, source: &str, count: usize, x: &[u8], y: &[u8]) -> Vec<u8> {
+    run_with(device, source, (count, &[]), x, y)
+}
+
+/// As [`run`], with further parameter words.
+pub(super) fn run_with(device: &Runtime, source: &str, (count, words): (usize, &[u32]), x: &[u8], y: &[u8]) -> Vec<u8> {
     let access = [Access::Read, Access::Read, Access::ReadWrite];
     let pipeline = device.pipeline("function", source, "main", &access, RuntimeChecks::ALL).expect("compiles");
     let [x, y] = [x, y].map(|bytes| device.upload(bytes).expect("uploaded"));
@@ -65,7 +70,7 @@ pub(super) fn run(device: &Runtime, source: &str, count: usize, x: &[u8], y: &[u
     let command = Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![x.into(), y.into(), out.clone().into()],
-        params: [0, count as u32, 0, 0].into(),
+        params: [&[0, count as u32, 0, 0], words].concat().into(),
         workgroups: count.div_ceil(64) as u32,
         depth: 1,
         label: "function".into(),

@@ -1,7 +1,9 @@
-//! Compares the doubles of `shaders/lib/doubles.wgsl`, pairs of words, with those of the host: bit for bit but for NaN.
+//! Compares the doubles of `shaders/lib/doubles.wgsl`, pairs of words, and the functions of them with those of the host: bit
+//! for bit but for NaN.
 
-use super::device::{device, run};
-use super::{Noise, edges_f64};
+use super::super::{MathFn, f64_binary, f64_unary, program_f64};
+use super::device::{device, run_with};
+use super::{Noise, edges_f64, pairs_f64, singles_f64};
 
 /// The operands of an operation, and its result, as it is on the host.
 enum Twin {
@@ -77,16 +79,28 @@ impl Twin {
     }
 }
 
-/// A module that computes one of the operations, by number.
+/// Vectors for the words of a program.
+const PROGRAM: usize = 768;
+
+/// A module that computes an operation.
 fn module(operation: &str) -> String {
-    let library = [include_str!("../../../shaders/lib/pairs.wgsl"), include_str!("../../../shaders/lib/doubles.wgsl")];
+    let library = [
+        include_str!("../../../shaders/lib/pairs.wgsl"),
+        include_str!("../../../shaders/lib/doubles.wgsl"),
+        include_str!("../../../shaders/lib/doubles_convert.wgsl"),
+        include_str!("../../../shaders/lib/function_f64.wgsl"),
+    ];
     format!(
-        "@group(0) @binding(0) var<uniform> params: vec4<u32>;
+        "struct Params {{
+    head: vec4<u32>,
+    scalars: array<vec4<u32>, {PROGRAM}>,
+}}
+@group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> xs: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> ys: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<vec2<u32>>;
 fn rg_zero() -> u32 {{
-    return params.x;
+    return p.head.x;
 }}
 {}
 @compute @workgroup_size(64)
@@ -96,7 +110,7 @@ fn main(
     @builtin(local_invocation_index) k: u32,
 ) {{
     let i = (wid.x + wid.y * grid.x) * 64u + k;
-    if (i < params.y) {{
+    if (i < p.head.y) {{
         let a = xs[i];
         let b = ys[i];
         out[i] = {operation};
@@ -136,11 +150,13 @@ fn operands(count: usize) -> (Vec<u64>, Vec<u64>) {
 #[test]
 fn pairs_of_words_compute_as_the_host() {
     let device = device();
-    let count = std::env::var("RAGGED_DOUBLES").map_or(500_000, |n| n.parse().expect("a number"));
+    let count = std::env::var("RAGGED_DOUBLES").map_or(200_000, |n| n.parse().expect("a number"));
     let (xs, ys) = operands(count);
     let mut bad = Vec::new();
     for (operation, twin) in OPERATIONS {
-        let found = run(&device, &module(operation), xs.len(), bytemuck::cast_slice(&xs), bytemuck::cast_slice(&ys));
+        let given = (xs.len(), &[0; 4 * PROGRAM][..]);
+        let (x, y) = (bytemuck::cast_slice(&xs), bytemuck::cast_slice(&ys));
+        let found = run_with(&device, &module(operation), given, x, y);
         let found = found.chunks_exact(8).map(|b| u64::from_ne_bytes(b.try_into().expect("eight bytes")));
         let mut wrong = found.zip(xs.iter().zip(&ys)).filter(|&(found, (&a, &b))| !twin.agrees(a, b, found));
         if let Some((found, (a, b))) = wrong.next() {
@@ -148,4 +164,93 @@ fn pairs_of_words_compute_as_the_host() {
         }
     }
     assert!(bad.is_empty(), "{bad:#?}");
+}
+
+/// The functions that run programs.
+fn functions() -> impl Iterator<Item = MathFn> {
+    let library = [MathFn::Sqrt, MathFn::Floor, MathFn::Ceil, MathFn::Trunc, MathFn::Rint, MathFn::Div, MathFn::Rem];
+    MathFn::ALL.into_iter().filter(move |f| !library.contains(f))
+}
+
+#[test]
+fn programs_compute_as_the_host() {
+    let device = device();
+    let count = std::env::var("RAGGED_DOUBLES").map_or(6_000, |n| n.parse().expect("a number"));
+    let every = |all: usize| all.div_ceil(count).max(1);
+    let singles = singles_f64(3 * count);
+    let singles: Vec<f64> = singles.iter().copied().step_by(every(singles.len())).collect();
+    let pairs = pairs_f64(count);
+    let (xs, ys): (Vec<f64>, Vec<f64>) = pairs.iter().copied().step_by(every(pairs.len())).unzip();
+    let (text, mut bad) = (module("function_f64(0u, a, b)"), Vec::new());
+    for f in functions() {
+        let (x, y) = if f.is_binary() { (&xs, &ys) } else { (&singles, &singles) };
+        let mut words = program_f64(f).words.clone();
+        assert!(words.len() <= 4 * PROGRAM, "{f:?}: {} words", words.len());
+        words.resize(4 * PROGRAM, 0);
+        let (x_bytes, y_bytes) = (bytemuck::cast_slice(x), bytemuck::cast_slice(y));
+        let found = run_with(&device, &text, (x.len(), &words), x_bytes, y_bytes);
+        let found = found.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().expect("eight bytes")));
+        let mut wrong = found.zip(x.iter().zip(y)).filter_map(|(found, (&x, &y))| {
+            let native = if f.is_binary() { f64_binary(f)(x, y) } else { f64_unary(f)(x) };
+            (found.to_bits() != native.to_bits() && !(found.is_nan() && native.is_nan()))
+                .then_some((x, y, found, native))
+        });
+        if let Some(first) = wrong.next() {
+            bad.push((f, first, wrong.count() + 1));
+        }
+    }
+    assert!(bad.is_empty(), "function, (x, y, device, native), how many: {bad:?}");
+}
+
+/// Operations of a block of naga's representation, with calls inlined, and loops `trips` times.
+fn operations(module: &naga::Module, f: &naga::Function, block: &naga::Block, trips: u64) -> u64 {
+    use naga::{Expression as E, Statement as S};
+    let is_operation = |e: &E| matches!(e, E::Binary { .. } | E::Unary { .. } | E::Select { .. } | E::Math { .. });
+    let of = |block: &naga::Block| operations(module, f, block, trips);
+    let each = block.iter().map(|statement| match statement {
+        S::Emit(range) => range.clone().filter(|e| is_operation(&f.expressions[*e])).count() as u64,
+        S::Call { function, .. } => {
+            let callee = &module.functions[*function];
+            operations(module, callee, &callee.body, trips)
+        }
+        S::Block(block) => of(block),
+        S::If { accept, reject, .. } => of(accept) + of(reject),
+        S::Loop { body, continuing, .. } => trips * (of(body) + of(continuing)),
+        _ => 0,
+    });
+    each.sum()
+}
+
+/// The numbers of `shaders/lib/doubles.wgsl`, `Numerics` and the README: vector operations of naga's representation.
+#[test]
+fn operations_are_as_many_as_stated() {
+    let text = module("a");
+    let parsed = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
+    let count = |name: &str, trips: u64| {
+        let (_, f) = parsed.functions.iter().find(|(_, f)| f.name.as_deref() == Some(name)).expect("a function");
+        operations(&parsed, f, &f.body, trips)
+    };
+    let text = include_str!("../../../shaders/lib/doubles.wgsl");
+    let stated = |of: &str| -> u64 {
+        let (_, after) = text.split_once(&format!(" {of} ")).expect("a stated number");
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a number")
+    };
+    let all = [
+        ("a sum", "add_f64", 0),
+        ("a product", "mul_f64", 0),
+        ("a comparison", "less_f64", 0),
+        ("a quotient", "div_f64", 56),
+        ("a square root", "sqrt_f64", 55),
+    ];
+    let found: Vec<(&str, u64, u64)> =
+        all.iter().map(|&(of, name, trips)| (of, stated(of), count(name, trips))).collect();
+    println!("{found:?}");
+    let is_near = |&(_, stated, found): &(&str, u64, u64)| found <= stated && found * 5 >= stated * 4;
+    assert!(found.iter().all(is_near), "what, stated, found: {found:?}");
+    for f in functions() {
+        let program = program_f64(f);
+        println!("{}: {} words, {} steps, {} loops", f.name(), program.words.len(), program.steps, program.loops);
+        assert!(program.steps <= 430 && program.loops <= 4, "{f:?}");
+    }
 }

@@ -36,7 +36,7 @@ operations! {
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; no bins; a range that is not finite or not ascending, or whose
-    /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more; a device without f64 where it is needed.
+    /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more.
     ///
     /// # Cost
     /// One pass over the values. No wait.
@@ -67,7 +67,7 @@ operations! {
     ///
     /// # Errors
     /// Byte strings; no bins, or more than 2^31 - 1; a range that is not finite or not ascending, or whose bins are
-    /// narrower than the dtype resolves; a device without f64 where it is needed.
+    /// narrower than the dtype resolves.
     ///
     /// # Cost
     /// One map. Nothing is read back.
@@ -275,9 +275,6 @@ impl Tensor {
     fn bin_in(&self, op: &'static str, range: &HistogramRange, bins: u32) -> Result<Expr> {
         let value = Expr::load(self.numbers(op)?, Expr::index());
         let float = bounds_dtype(self.dtype());
-        if let Err(hint) = self.backend().supports(float) {
-            return Err(Error::unsupported(op, float, hint));
-        }
         let bound = |scalar: Scalar| match scalar.converted(float) {
             Some(Scalar::F32(x)) if x.is_finite() => Ok(f64::from(x)),
             Some(Scalar::F64(x)) if x.is_finite() => Ok(x),

@@ -20,11 +20,11 @@ operations! {
     ///
     /// NaN where there are no values. The sum of integers is exact, in 64 bits or more, whatever the dtype of the mean.
     /// It is rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the dtype: a mean in f32
-    /// of up to 2^24 values has a relative error of at most 2^-23. It needs no f64, so that each device has it. Floats
+    /// of up to 2^24 values has a relative error of at most 2^-23. It needs no f64, which some GPUs emulate. Floats
     /// are summed in the wider one of their dtype and the dtype of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// A dtype that is no float; `axis` out of range or named twice; bool or string values; f64 on a device without it.
+    /// A dtype that is no float; `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::arguments::Axes): the division is an epilogue of the
@@ -45,12 +45,12 @@ operations! {
     /// The population variance of the values over the axes, in a float dtype of choice.
     ///
     /// NaN where there are no values, or where one is not finite. Floats are computed in the wider one of their dtype
-    /// and the dtype of the variance, f16 and bf16 in f32, and rounded to the dtype. Integers need no f64, so that each
-    /// device has it: those of 32 and 64 bits are taken less the least one of their result, an exact difference that is
+    /// and the dtype of the variance, f16 and bf16 in f32, and rounded to the dtype. Integers need no f64, which
+    /// some GPUs emulate: those of 32 and 64 bits are taken less the least one of their result, an exact difference that is
     /// rounded once to f32, so that large numbers close to each other keep their digits.
     ///
     /// # Errors
-    /// A dtype that is no float; `axis` out of range or named twice; bool or string values; f64 on a device without it.
+    /// A dtype that is no float; `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
@@ -76,7 +76,7 @@ operations! {
     /// there are no values, or where one is not finite. The range is that of [`Tensor::reduce_std`].
     ///
     /// # Errors
-    /// A dtype that is no float; `axis` out of range or named twice; bool or string values; f64 on a device without it.
+    /// A dtype that is no float; `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
@@ -139,11 +139,11 @@ impl<T: Averaged> RaggedTensor<T> {
     ///
     /// NaN where there are no values. The sum of integers is exact, in 64 bits or more, whatever the type of the mean.
     /// It is rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type: a mean in f32
-    /// of up to 2^24 values has a relative error of at most 2^-23. It needs no f64, so that each device has it. Floats
+    /// of up to 2^24 values has a relative error of at most 2^-23. It needs no f64, which some GPUs emulate. Floats
     /// are summed in the wider one of their type and the type of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// `axis` out of range or named twice; f64 on a device without it.
+    /// `axis` out of range or named twice.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::arguments::Axes): the division is an epilogue of the
@@ -169,7 +169,7 @@ impl<T: Averaged> RaggedTensor<T> {
     /// [`Tensor::reduce_variance_as`]: integers need no f64, and large ones close to each other keep their digits.
     ///
     /// # Errors
-    /// `axis` out of range or named twice; f64 on a device without it.
+    /// `axis` out of range or named twice.
     ///
     /// # Cost
     /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in
@@ -197,7 +197,7 @@ impl<T: Averaged> RaggedTensor<T> {
     /// type: NaN where there are no values, or where one is not finite.
     ///
     /// # Errors
-    /// `axis` out of range or named twice; f64 on a device without it.
+    /// `axis` out of range or named twice.
     ///
     /// # Cost
     /// Adjacent axes take one pass over the values, and one more for the least values of 32-bit and 64-bit integers in

@@ -25,14 +25,14 @@ operations! {
     /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of
-    /// an exact sum; [`reduce_mean_as`](Self::reduce_mean_as) gives f32, also where a GPU has no f64. Floats are summed
+    /// an exact sum; [`reduce_mean_as`](Self::reduce_mean_as) gives f32, also where a GPU emulates f64. Floats are summed
     /// in their dtype, f16 and bf16 in f32, and the mean is rounded once: it is infinite or NaN where a partial sum
     /// overflows, as of two values of 3e38, although the mean is in range. Scale such values down first. Several axes
     /// give the sum over all of them divided by the count over all of them. Shapes and order as for all
     /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values; wide integers or f64 on a device without f64.
+    /// `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::arguments::Axes): the division is an epilogue of the
@@ -67,7 +67,7 @@ operations! {
     /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large.
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values; wide integers or f64 on a device without f64.
+    /// `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// Adjacent axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). It merges
@@ -103,7 +103,7 @@ operations! {
     /// least give 0. Scale such values by a power of 2 first, which is exact.
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values; wide integers or f64 on a device without f64.
+    /// `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// Adjacent axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). Axes that

@@ -27,7 +27,7 @@ operations! {
     /// any value is NaN. Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values; wide integers on a device without f64.
+    /// `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
     /// Two passes over the values and a map over the result.

@@ -34,7 +34,7 @@ operations! {
     /// device.
     ///
     /// # Errors
-    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.
+    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values.
     ///
     /// # Cost
     /// A sort of the values and a map over the result.
@@ -65,7 +65,7 @@ operations! {
     /// bits on every device.
     ///
     /// # Errors
-    /// `axis` out of range, or several axes; bool or string values; f64 on a device without it.
+    /// `axis` out of range, or several axes; bool or string values.
     ///
     /// # Cost
     /// A sort of the values and a map over the result.
@@ -146,9 +146,6 @@ fn quantile_of(rec: Recorder<'_>, x: &Tensor, quantiles: &Quantiles, axes: &Redu
     }
     let axis = rec.at(axes.single(rec.op, x))?;
     let out = mean_dtype(rec, x.dtype())?;
-    if let Err(hint) = rec.backend.supports(out) {
-        return Err(rec.unsupported(out, hint));
-    }
     // Dtypes narrower than f32 are computed in f32 and rounded once.
     let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
     let sorted = Sorted::new(rec, x, axis.into(), axes.keep)?;

@@ -20,12 +20,12 @@ operations! {
     /// `segment_ids` gives the segment of each row. The result has as many rows as the last id plus 1, and the inner
     /// dimensions of the data. A segment without members gives 0; NaN propagates. Sums of integers are exact, in 64 bits or
     /// more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type of the mean,
-    /// so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one of their type and that of the
+    /// so that a mean in f32 needs no f64. Floats are summed in the wider one of their type and that of the
     /// mean, f16 and bf16 in f32.
     ///
     /// # Errors
     /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are negative; bool or
-    /// string values; a dtype that is no float; f64 on a device without it.
+    /// string values; a dtype that is no float.
     ///
     /// # Cost
     /// One pass over the values, without a sort. The members of a segment are reduced in the canonical order of row
@@ -57,12 +57,12 @@ operations! {
     ///
     /// A segment of a dense result without members gives 0 for dense data and NaN for ragged data; NaN propagates. Sums of
     /// integers are exact, in 64 bits or more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and
-    /// rounded to the type of the mean, so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one
+    /// rounded to the type of the mean, so that a mean in f32 needs no f64. Floats are summed in the wider one
     /// of their type and that of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
     /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; bool or string
-    /// values; a dtype that is no float; f64 on a device without it. At the read: ids that are not below `num_segments`, or
+    /// values; a dtype that is no float. At the read: ids that are not below `num_segments`, or
     /// negative ids of ragged rows.
     ///
     /// # Cost
@@ -95,7 +95,7 @@ operations! {
     /// choice.
     ///
     /// Indices, ids, shapes and the order of the values are those of [`Tensor::sparse_segment_mean`], the numbers those
-    /// of [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment without rows gives
+    /// of [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU emulates f64. A segment without rows gives
     /// 0.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl<T: Averaged> RaggedTensor<T> {
     /// `segment_ids` gives the segment of each row. The result has as many rows as the last id plus 1, and the inner
     /// dimensions of the data. A segment without members gives 0; NaN propagates. Sums of integers are exact, in 64 bits or
     /// more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type of the mean,
-    /// so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one of their type and that of the
+    /// so that a mean in f32 needs no f64. Floats are summed in the wider one of their type and that of the
     /// mean, f16 and bf16 in f32.
     ///
     /// # Errors
@@ -204,12 +204,12 @@ impl<T: Averaged> RaggedTensor<T> {
     ///
     /// A segment of a dense result without members gives 0 for dense data and NaN for ragged data; NaN propagates. Sums of
     /// integers are exact, in 64 bits or more, and are rounded once to f32 (f64 for a mean in f64), divided by the count, and
-    /// rounded to the type of the mean, so that a mean in f32 needs no f64 of the device. Floats are summed in the wider one
+    /// rounded to the type of the mean, so that a mean in f32 needs no f64. Floats are summed in the wider one
     /// of their type and that of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
-    /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; f64 on a device
-    /// without it. At the read: ids that are not below `num_segments`, or negative ids of ragged rows.
+    /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's. At the read:
+    /// ids that are not below `num_segments`, or negative ids of ragged rows.
     ///
     /// # Cost
     /// Up to 512 numbers in a result without ragged dimensions cost no sort: one pass over the values and the ids, and one
@@ -239,7 +239,7 @@ impl<T: Averaged> RaggedTensor<T> {
     ///
     /// Indices, ids, shapes and the order of the values are those of
     /// [`sparse_segment_mean`](Self::sparse_segment_mean), the numbers those of
-    /// [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64. A segment without
+    /// [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU emulates f64. A segment without
     /// rows gives 0.
     ///
     /// # Errors

@@ -146,9 +146,6 @@ impl SavedTensor {
         let rec = Recorder::new(backend, op);
         let damaged = |what: String| Error::argument(op, what);
         let bytes = file.bytes(file.array(&self.values).map_err(damaged)?);
-        if let Err(hint) = backend.supports(self.dtype) {
-            return Err(Error::unsupported(op, self.dtype, hint));
-        }
         let values = match &self.string_splits {
             Some(name) => {
                 let splits = file.words(name).map_err(damaged)?;

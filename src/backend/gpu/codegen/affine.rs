@@ -3,7 +3,7 @@
 
 use super::emit::Emitter;
 use super::types::value_type;
-use super::{ModuleBuilder, arithmetic};
+use super::{ModuleBuilder, arithmetic, pairs};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::planned::Expr;
@@ -36,12 +36,14 @@ impl ModuleBuilder<'_> {
     /// The body of `combine`: the map `a`, followed by `b`. Zeros are found by their bits, since compilers may assume
     /// that floats are finite and that zeros have no sign.
     fn composition(&mut self, dtype: DType, zero: &str) -> String {
+        let is_pair = pairs::is_pair(self, dtype);
         let mut binary = |op, a: &str, b: &str| arithmetic::binary(self, op, dtype, a, b, false);
         let factor = binary(BinaryOp::Mul, "a.factor", "b.factor");
         let product = binary(BinaryOp::Mul, "a.term", "b.factor");
         let sum = binary(BinaryOp::Add, "carried", "b.term");
         let or_zero = |x: &str, of: &str| match dtype {
             DType::F32 => format!("select({x}, {zero}, (bitcast<u32>({of}) << 1u) == 0u)"),
+            DType::F64 if is_pair => format!("select({x}, {zero}, is_zero_f64({of}))"),
             DType::F64 => format!("select({x}, {zero}, (bitcast<u64>({of}) << 1u) == 0lu)"),
             _ => x.into(),
         };

@@ -5,7 +5,7 @@
 //! bits with a zero that is opaque to compilers. Guards apply to the operands of expressions, and to the results of
 //! reductions, which are operands of the next combination. Two guards in a row must not cancel (see [`opaque`]).
 
-use super::{ModuleBuilder, pairs, value_type};
+use super::{ModuleBuilder, doubles, pairs, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::plan::ProductRepr;
@@ -25,6 +25,9 @@ fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
 
 /// The float with its bits unchanged, behind a zero that is opaque to compilers.
 pub(super) fn guard(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
+    if pairs::is_pair(m, dtype) {
+        return a.into();
+    }
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
     let opaque = opaque(&format!("bitcast<{bits}>(x)"), &format!("{bits}(rg_zero())"));
@@ -56,8 +59,10 @@ pub(super) fn guard_argument(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str, k
 
 /// `op a`, as an expression.
 pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
-    if pairs::is_pair(m, dtype) {
-        return pairs::unary(op, dtype, a);
+    match dtype {
+        _ if !pairs::is_pair(m, dtype) => {}
+        DType::F64 => return doubles::unary(m, op, a),
+        _ => return pairs::unary(op, dtype, a),
     }
     let ty = value_type(dtype);
     let (bits, exponent, sign) = float_bits(dtype);
@@ -87,23 +92,21 @@ pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &st
 fn sort_key(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, exponent, sign) = float_bits(dtype);
-    let (result, key) = match dtype {
-        DType::F64 if pairs::is_pair(m, DType::U64) => ("vec2<u32>", "vec2<u32>(u32(key), u32(key >> 32u))"),
-        _ => (bits, "key"),
-    };
     m.helper(format!(
         "/// The bits of the float as an unsigned integer of the same order: both zeros as one, NaN above all.\n\
-         fn sort_key_{ty}(x: {ty}) -> {result} {{\n    let b = bitcast<{bits}>(x);\n    \
+         fn sort_key_{ty}(x: {ty}) -> {bits} {{\n    let b = bitcast<{bits}>(x);\n    \
          let of_number = select(b | {sign}, ~b, b > {sign});\n    \
-         let key = select(of_number, ~{bits}(0), (b & ~{sign}) > {exponent});\n    return {key};\n}}"
+         return select(of_number, ~{bits}(0), (b & ~{sign}) > {exponent});\n}}"
     ));
     format!("sort_key_{ty}({a})")
 }
 
 /// `a op b`, as an expression. `nonzero`: `b` is a constant other than 0.
 pub(crate) fn binary(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
-    if pairs::is_pair(m, dtype) {
-        return pairs::binary(op, dtype, a, b);
+    match dtype {
+        _ if !pairs::is_pair(m, dtype) => {}
+        DType::F64 => return doubles::binary(m, op, a, b),
+        _ => return pairs::binary(op, dtype, a, b),
     }
     let text = match dtype {
         DType::Bool => return bools(op, a, b),
@@ -168,8 +171,10 @@ fn floats(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &st
 /// The reduction's combination of `a` and `b`, as an expression in these names. `b` may be a fused product and is
 /// guarded against contraction. The result is guarded against reassociation with the next combination.
 pub(crate) fn combine(m: &mut ModuleBuilder<'_>, op: ReduceOp, dtype: DType) -> String {
-    if pairs::is_pair(m, dtype) {
-        return pairs::combine(op, dtype);
+    match dtype {
+        _ if !pairs::is_pair(m, dtype) => {}
+        DType::F64 => return doubles::combine(op).into(),
+        _ => return pairs::combine(op, dtype),
     }
     let float = dtype.is_float();
     match op {
@@ -192,24 +197,20 @@ pub(crate) fn combine(m: &mut ModuleBuilder<'_>, op: ReduceOp, dtype: DType) -> 
 /// rounded twice and guarded as [`combine`]. A fused sum may be the addend of the next one without a guard: no compiler
 /// has a form of two that rounds less.
 pub(crate) fn add_product(m: &mut ModuleBuilder<'_>, dtype: DType) -> String {
-    if pairs::is_pair(m, dtype) {
-        return "add64(sum, mul64(a, b))".into();
-    }
-    if !dtype.is_float() {
-        return "sum + a * b".into();
-    }
-    let library = match m.products() {
-        ProductRepr::Native if dtype == DType::F32 => return "fma(a, b, sum)".into(),
-        ProductRepr::Doubles => FMA_BY_DOUBLES,
-        ProductRepr::Words => FMA_BY_WORDS,
-        _ => "",
+    let library = match (dtype, m.products()) {
+        (DType::F64, _) if pairs::is_pair(m, dtype) => return "add_f64(sum, mul_f64(a, b))".into(),
+        _ if pairs::is_pair(m, dtype) => return "add64(sum, mul64(a, b))".into(),
+        _ if !dtype.is_float() => return "sum + a * b".into(),
+        (DType::F32, ProductRepr::Native) => return "fma(a, b, sum)".into(),
+        (DType::F32, ProductRepr::Doubles) => FMA_BY_DOUBLES,
+        (DType::F32, ProductRepr::Words) => FMA_BY_WORDS,
+        _ => {
+            let product = guard(m, dtype, "a * b");
+            return guard(m, dtype, &format!("sum + {product}"));
+        }
     };
-    if dtype == DType::F32 && !library.is_empty() {
-        m.helper(library);
-        return "fma_f32(a, b, sum)".into();
-    }
-    let product = guard(m, dtype, "a * b");
-    guard(m, dtype, &format!("sum + {product}"))
+    m.helper(library);
+    "fma_f32(a, b, sum)".into()
 }
 
 /// Defines the smaller or larger of two floats by their order-preserving keys: NaN if either is, -0 below +0.

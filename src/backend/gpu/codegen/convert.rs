@@ -1,6 +1,6 @@
 //! Conversions of values and of bits. Twin of `cast` and `bitcast` in `backend/cpu/operations.rs`.
 
-use super::{ModuleBuilder, pairs, value_type};
+use super::{ModuleBuilder, doubles, pairs, value_type};
 use crate::dtype::DType;
 use crate::math::narrow;
 
@@ -9,6 +9,9 @@ use crate::math::narrow;
 pub(crate) fn cast(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
     match (pairs::is_pair(m, from), pairs::is_pair(m, to)) {
         (false, false) => {}
+        _ if from == to => return a.into(),
+        _ if from == DType::F64 => return doubles::cast_from(to, a),
+        _ if to == DType::F64 => return doubles::cast_to(from, a),
         (true, true) => return a.into(),
         (true, false) if to == DType::Bool || to.is_float() => return pairs::cast_from(from, to, a),
         // Narrowing keeps the low bits.

@@ -1,4 +1,4 @@
-//! Tree shaking of the 64-bit integer libraries in `shaders/lib/`: a module receives only the definitions that it
+//! Tree shaking of the libraries of 64-bit types in `shaders/lib/`: a module receives only the definitions that it
 //! references, directly or through other definitions.
 
 use std::collections::HashMap;
@@ -9,7 +9,18 @@ use crate::graph::plan::Int64Repr;
 /// Indices of definitions, keyed by the address and the length of the template that names them.
 type ByTemplate = HashMap<(usize, usize), Arc<[usize]>>;
 
-/// A library file, divided into its definitions.
+/// The files of pairs of words, which are one library.
+const PAIRS_TEXT: &str = concat!(
+    include_str!("../../../../shaders/lib/pairs.wgsl"),
+    "\n",
+    include_str!("../../../../shaders/lib/doubles.wgsl"),
+    "\n",
+    include_str!("../../../../shaders/lib/doubles_convert.wgsl"),
+    "\n",
+    include_str!("../../../../shaders/lib/function_f64.wgsl"),
+);
+
+/// A library, divided into its definitions.
 struct Library {
     /// The definitions in file order: the text, and the indices of the definitions that it names.
     definitions: Vec<(&'static str, Vec<usize>)>,
@@ -18,17 +29,17 @@ struct Library {
     of_templates: Mutex<ByTemplate>,
 }
 
-/// The library of 64-bit integer functions.
+/// The library of 64-bit types.
 fn longs(kind: Int64Repr) -> &'static Library {
     static NATIVE: OnceLock<Library> = OnceLock::new();
     static PAIRS: OnceLock<Library> = OnceLock::new();
     match kind {
         Int64Repr::Native => NATIVE.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/longs.wgsl"))),
-        Int64Repr::Pairs => PAIRS.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/pairs.wgsl"))),
+        Int64Repr::Pairs => PAIRS.get_or_init(|| Library::new(PAIRS_TEXT)),
     }
 }
 
-/// Appends to `text` the 64-bit integer definitions that it, the templates and the names of `types` need.
+/// Appends to `text` the definitions of 64-bit types that it, the templates and the names of `types` need.
 pub(super) fn complete<'t>(
     templates: &[&'static str],
     types: impl Iterator<Item = &'t str>,
@@ -62,7 +73,7 @@ impl Library {
     fn new(piece: &'static str) -> Self {
         let defined = |text| {
             let mut words = words(text);
-            words.find(|w| matches!(*w, "fn" | "alias" | "struct")).and(words.next())
+            words.find(|w| matches!(*w, "fn" | "alias" | "struct" | "const")).and(words.next())
         };
         let texts: Vec<_> = piece.split("\n\n").filter_map(|text| Some((defined(text)?, text.trim_end()))).collect();
         let numbers = texts.iter().enumerate().map(|(k, (name, _))| (*name, k)).collect();

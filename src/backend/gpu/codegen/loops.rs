@@ -1,13 +1,16 @@
 //! Upper bounds of the loop iterations of the functions that expressions become. Drivers may limit them: see
 //! [`DriverLimits`](crate::backend::gpu::driver_limits::DriverLimits).
 
+use super::doubles;
 use super::emit::is_lazy;
 use crate::dtype::DType;
 use crate::graph::digest::DigestSet;
-use crate::graph::opcode::BinaryOp;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::plan::Float64Repr;
 use crate::graph::planned::{Expr, ExprKind, Node};
 use crate::graph::scalar::Scalar;
 use crate::graph::walk::for_each_expr;
+use crate::math::MathFn;
 
 /// Iterations of a loop and of those in it; drivers count the one that ends a loop too.
 pub(crate) const fn looped(iterations: u64, each: u64) -> u64 {
@@ -27,16 +30,17 @@ const SEARCH: u64 = looped(32, 0);
 const USER_FUNCTION: u64 = 40;
 
 /// Upper bound of the iterations of one evaluation of the expression. `own`: the splits whose rows the kernel knows, and
-/// the numbers per element.
-pub(super) fn iterations_of(e: &Expr, own: Option<(&Node, u32)>) -> u64 {
+/// the numbers per element. `float64`: the representation of doubles.
+pub(crate) fn iterations_of(e: &Expr, own: Option<(&Node, u32)>, float64: Float64Repr) -> u64 {
     let mut any = false;
-    for_each_expr(e, &mut |e| any |= of_operation(e, own) > 0);
-    if any { Count { own, scopes: vec![DigestSet::default()] }.value(e) } else { 0 }
+    for_each_expr(e, &mut |e| any |= of_operation(e, own, float64) > 0);
+    if any { Count { own, float64, scopes: vec![DigestSet::default()] }.value(e) } else { 0 }
 }
 
 /// Walks an expression in the scopes of its function: an expression that two branches need is computed in both.
 struct Count<'a> {
     own: Option<(&'a Node, u32)>,
+    float64: Float64Repr,
     scopes: Vec<DigestSet>,
 }
 
@@ -59,7 +63,7 @@ impl Count<'_> {
             _ => e.operands().fold(0, |sum: u64, operand| sum.saturating_add(self.value(operand))),
         };
         self.scopes.last_mut().expect("a scope").insert(e.digest());
-        of_operands.saturating_add(of_operation(e, self.own))
+        of_operands.saturating_add(of_operation(e, self.own, self.float64))
     }
 
     fn branch(&mut self, e: &Expr) -> u64 {
@@ -74,9 +78,19 @@ impl Count<'_> {
     }
 }
 
-/// Iterations of the loops of an operation without its operands. Mathematical functions have none, except remainders.
-fn of_operation(e: &Expr, own: Option<(&Node, u32)>) -> u64 {
+/// Iterations of the loops of an operation without its operands. Mathematical functions have none, except remainders, and
+/// those of doubles as pairs of words.
+fn of_operation(e: &Expr, own: Option<(&Node, u32)>, float64: Float64Repr) -> u64 {
+    let is_pair = |e: &Expr| e.dtype() == DType::F64 && float64 == Float64Repr::Pairs;
     match e.kind() {
+        ExprKind::Unary(UnaryOp::Math(f), a) if is_pair(a) => doubles::iterations(*f),
+        ExprKind::Binary(op, a, _) if is_pair(a) => match op {
+            BinaryOp::Div => doubles::iterations(MathFn::Div),
+            BinaryOp::Rem => doubles::iterations(MathFn::Rem),
+            BinaryOp::Pow => doubles::iterations(MathFn::Pow),
+            BinaryOp::Atan2 => doubles::iterations(MathFn::Atan2),
+            _ => 0,
+        },
         ExprKind::RowOf(..) if own.is_some() && e.own_row() == own => 0,
         ExprKind::RowOf(..) => SEARCH,
         ExprKind::Call(..) => USER_FUNCTION,

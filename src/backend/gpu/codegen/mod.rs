@@ -9,6 +9,7 @@ mod accumulate;
 mod affine;
 mod arithmetic;
 mod convert;
+mod doubles;
 mod emit;
 mod kernel_module;
 mod library;
@@ -32,7 +33,7 @@ pub(crate) use accessors::{Misses, Windowing};
 pub(crate) use affine::AFFINE;
 pub(in crate::backend::gpu) use kernel_module::Kernel;
 pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
-pub(crate) use loops::{STORE, looped};
+pub(crate) use loops::{STORE, iterations_of, looped};
 pub(crate) use phases::Phases;
 pub(crate) use recurrence::{WORKGROUP_WORDS, lane_bits};
 pub(crate) use row_kernel::shares_words;
@@ -76,6 +77,10 @@ pub(crate) struct ModuleBuilder<'a> {
     ranges: BTreeSet<usize>,
     /// Whether the kernel calls functions of the user.
     calls_user: bool,
+    /// Whether doubles are pairs of words in the kernel, and 64-bit integers with them.
+    has_paired_doubles: bool,
+    /// The functions of doubles whose programs are parameters, and the parameter words that say where.
+    programs: Vec<(usize, MathFn)>,
 }
 
 impl<'a> ModuleBuilder<'a> {
@@ -97,6 +102,8 @@ impl<'a> ModuleBuilder<'a> {
             vectors: Vec::new(),
             ranges: BTreeSet::new(),
             calls_user: false,
+            has_paired_doubles: step.emulates_doubles(),
+            programs: Vec::new(),
         };
         // A base is copied by a command, or has the buffer of the output.
         for n in step.reads.iter().filter(|n| Some(*n) != step.recipe.base()) {
@@ -114,7 +121,7 @@ impl<'a> ModuleBuilder<'a> {
 
     /// The representation of 64-bit integers in the kernel.
     pub(crate) fn longs(&self) -> Int64Repr {
-        self.step.limits.int64
+        if self.has_paired_doubles { Int64Repr::Pairs } else { self.step.limits.int64 }
     }
 
     /// How the kernel adds products of f32.
@@ -217,7 +224,11 @@ impl<'a> ModuleBuilder<'a> {
         self.helper(&*f.text);
     }
 
+    /// Adds a function, once, and returns its name.
     fn math(&mut self, f: MathFn, dtype: DType) -> &'static str {
+        if pairs::is_pair(self, dtype) {
+            return doubles::function(self, f);
+        }
         if self.math.insert((math::wgsl_name(f, dtype), math::wgsl_source(f, dtype))) {
             for &needed in math::wgsl_depends(f, dtype) {
                 self.math(needed, dtype);
@@ -276,6 +287,7 @@ impl<'a> ModuleBuilder<'a> {
         let ty = value_type(dtype);
         let no_factor = match dtype {
             DType::F32 => "bitcast<f32>(0x80000000u)".into(),
+            DType::F64 if pairs::is_pair(self, dtype) => "vec2<u32>(0u, 0x80000000u)".into(),
             DType::F64 => "bitcast<f64>(0x8000000000000000lu)".into(),
             _ => self.number(ReduceOp::Sum.identity(dtype)),
         };
@@ -335,6 +347,7 @@ impl<'a> ModuleBuilder<'a> {
         outputs: Vec<(String, Element)>,
         scratch: Vec<StorageArray>,
     ) -> KernelModule {
+        doubles::place_programs(&mut self);
         // WGSL has no empty arrays, so the block has at least one vector.
         self.scalars.resize(self.scalars.len().div_ceil(4).max(1) * 4, ParamWord::Constant(0));
         let mut arrays: Vec<StorageArray> = Vec::new();

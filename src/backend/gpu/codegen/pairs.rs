@@ -1,4 +1,5 @@
-//! Opcodes on 64-bit integers as pairs of words: calls of functions of `shaders/lib/pairs.wgsl`.
+//! Opcodes on 64-bit integers as pairs of words: calls of functions of `shaders/lib/pairs.wgsl`. [`doubles`](super::doubles)
+//! has those on floats.
 //!
 //! Bitwise operations need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
 
@@ -9,7 +10,11 @@ use crate::graph::plan::Int64Repr;
 
 /// Whether values of the dtype are pairs in the module's kernel.
 pub(super) fn is_pair(m: &ModuleBuilder<'_>, dtype: DType) -> bool {
-    m.longs() == Int64Repr::Pairs && matches!(dtype, DType::I64 | DType::U64)
+    match dtype {
+        DType::I64 | DType::U64 => m.longs() == Int64Repr::Pairs,
+        DType::F64 => m.has_paired_doubles,
+        _ => false,
+    }
 }
 
 /// The dtype's suffix in function names.

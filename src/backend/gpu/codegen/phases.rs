@@ -4,6 +4,7 @@ use super::loops::{STORE, iterations_of, looped};
 use crate::dtype::DType;
 use crate::graph::canonical_order::product::{BLOCK, RUN};
 use crate::graph::expr::Register;
+use crate::graph::plan::Float64Repr;
 use crate::graph::planned::{Expr, ExprKind, InPlan, Node, Rows};
 use crate::graph::primitive::{ScanRows, Stage, StageValue};
 use crate::graph::walk::for_each_expr;
@@ -53,7 +54,7 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    pub(crate) fn of(scan: &ScanRows<InPlan>) -> Self {
+    pub(crate) fn of(scan: &ScanRows<InPlan>, float64: Float64Repr) -> Self {
         let dtype = scan.initial.dtype();
         let states = scan.states.len() as u32;
         let mut stages = scan.stages.to_vec();
@@ -79,7 +80,7 @@ impl Phases {
             column += register.width;
         }
         let rows = if let Rows::Splits(splits) = &scan.on.rows { Some(splits) } else { None };
-        let phases = divided(&stages, &registers[states as usize..], states, rows);
+        let phases = divided(&stages, &registers[states as usize..], states, (rows, float64));
         // Registers that no other phase reads stay with their invocation.
         next.iter().for_each(|&k| registers[k as usize].is_stored = true);
         registers.iter_mut().take(states as usize).for_each(|register| register.is_stored = true);
@@ -97,7 +98,7 @@ impl Phases {
             register.offset = row_words;
             row_words += u64::from(register.width) * words(register.dtype);
         }
-        let initial_iterations = iterations_of(&scan.initial, None);
+        let initial_iterations = iterations_of(&scan.initial, None, float64);
         let stored_numbers = column;
         Self { stages, registers, next, phases, initial_iterations, row_words, state_numbers, stored_numbers }
     }
@@ -114,10 +115,15 @@ pub(super) fn words(dtype: DType) -> u64 {
 }
 
 /// Divides the stages into phases, in order.
-fn divided(stages: &[Stage<InPlan>], registers: &[RegisterDef], states: u32, rows: Option<&Node>) -> Vec<Phase> {
+fn divided(
+    stages: &[Stage<InPlan>],
+    registers: &[RegisterDef],
+    states: u32,
+    (rows, float64): (Option<&Node>, Float64Repr),
+) -> Vec<Phase> {
     let mut out: Vec<Phase> = Vec::new();
     for ((number, stage), register) in (states..).zip(stages).zip(registers) {
-        let iterations = iterations(stage, rows).saturating_add(STORE * register.kept.len() as u64);
+        let iterations = iterations(stage, rows, float64).saturating_add(STORE * register.kept.len() as u64);
         match out.last_mut().filter(|phase| joins(stage, phase)) {
             Some(phase) => {
                 phase.registers.push(number);
@@ -151,12 +157,12 @@ fn for_each_register(stage: &Stage<InPlan>, f: &mut impl FnMut(u32, &Expr)) {
 }
 
 /// Upper bound of the iterations of loops per column.
-fn iterations(stage: &Stage<InPlan>, rows: Option<&Node>) -> u64 {
-    let of = |e: &Expr, width: u32| iterations_of(e, rows.map(|splits| (splits, width)));
+fn iterations(stage: &Stage<InPlan>, rows: Option<&Node>, float64: Float64Repr) -> u64 {
+    let of = |e: &Expr, width: u32| iterations_of(e, rows.map(|splits| (splits, width)), float64);
     match &stage.value {
         StageValue::Map(e) => STORE + of(e, stage.width),
         StageValue::Product { left, right, terms, .. } => {
-            let of_term = of(left, *terms).saturating_add(iterations_of(right, None));
+            let of_term = of(left, *terms).saturating_add(iterations_of(right, None, float64));
             let runs = if *terms > BLOCK { looped(terms.div_ceil(RUN).into(), 1) } else { 0 };
             STORE.saturating_add(looped((*terms).into(), of_term)).saturating_add(runs)
         }

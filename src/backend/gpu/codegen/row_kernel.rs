@@ -85,7 +85,7 @@ impl ModuleBuilder<'_> {
             let dtype = value.dtype();
             accumulate::define(self, *accumulator, dtype, &format!("c{k}_"));
             fields.push_str(&format!("    c{k}: {},\n", accumulate::state(*accumulator, dtype)));
-            of_values.push(accumulate::of_value(*accumulator, dtype, &x));
+            of_values.push(accumulate::of_value(self, *accumulator, dtype, &x));
             identities.push(format!("c{k}_identity()"));
             combined.push(format!("c{k}_combine(a.c{k}, b.c{k})"));
         }

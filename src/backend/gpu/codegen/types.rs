@@ -9,11 +9,11 @@ pub(crate) const fn value_type(dtype: DType) -> &'static str {
         DType::Bool => "bool",
         DType::U8 | DType::U16 | DType::U32 | DType::F16 | DType::BF16 | DType::Str => "u32",
         DType::I8 | DType::I16 | DType::I32 => "i32",
-        // Aliases of native integers or of pairs of words, defined in `shaders/lib/`.
+        // Aliases of native types or of pairs of words, defined in `shaders/lib/`.
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F32 => "f32",
-        DType::F64 => "f64",
+        DType::F64 => "F64",
     }
 }
 

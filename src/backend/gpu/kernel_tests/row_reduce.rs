@@ -120,6 +120,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
                 const MAIN_TILE = 2048u;
                 const LANES = 1032u;
                 const STAGES = {stages};
+                const COMPACT = {stages};
                 const STAGE = {stage}u;
                 const BY_POSITION = false;
                 const ROWS = 1u;

@@ -20,6 +20,7 @@ use super::{
     stats::Counters,
     submitter::Submitter,
 };
+use crate::graph::plan::Float64Repr;
 use crate::stats::Stats;
 use crate::{Error, Result};
 
@@ -137,6 +138,11 @@ impl Runtime {
     /// Whether WGSL's `i64` and `u64` are available; otherwise kernels use pairs of words.
     pub(crate) fn has_int64(&self) -> bool {
         self.features.contains(wgpu::Features::SHADER_INT64)
+    }
+
+    /// The representation of 64-bit floats in kernels. Native ones need 64-bit integers for operations on bits.
+    pub(crate) fn doubles(&self) -> Float64Repr {
+        if self.has_f64() && self.has_int64() { Float64Repr::Native } else { Float64Repr::Pairs }
     }
 
     /// Whether WGSL's `f64` is available.

@@ -40,10 +40,11 @@ pub struct DeviceOptions {
     /// Reduces the limits to core WebGPU's: 8 storage buffers per stage, 256 invocations, 16 KiB of workgroup memory,
     /// 128 MiB per binding, 256 MiB per buffer.
     pub core_limits: bool,
-    /// Disables native 64-bit integers; kernels use pairs of words instead, with the same bits. 64-bit floats need
-    /// native 64-bit integers, and are disabled too.
+    /// Disables native 64-bit integers; kernels use pairs of words instead, with the same bits. Native 64-bit floats need
+    /// such integers, and are disabled too.
     pub no_int64: bool,
-    /// Disables native 64-bit floats.
+    /// Disables native 64-bit floats; kernels compute with pairs of words instead, with the same bits
+    /// ([`Numerics::emulates_f64`](crate::Numerics::emulates_f64)).
     pub no_f64: bool,
     /// Disables the device's fused multiply-adds; kernels compute them by other operations, with the same bits, as on devices
     /// that have none.

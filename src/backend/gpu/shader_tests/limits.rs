@@ -52,7 +52,7 @@ fn product(backend: &BackendRef, value: &Expr) -> Node {
 fn wide_expressions_of_every_primitive() {
     for (chain, widths) in [(true, [5, 7, 9, 20].as_slice()), (false, &[3])] {
         for &width in widths {
-            same_everywhere(&format!("{width} arrays, chain {chain}"), &[], |backend| {
+            same_everywhere(&format!("{width} arrays, chain {chain}"), |backend| {
                 let value = sum(backend, width, chain);
                 let splits: Vec<u32> = (0..=100).map(|r| r * r * 3 / 10).collect();
                 let s = array(backend, DType::U32, bytemuck::cast_slice(&splits));

@@ -3,12 +3,11 @@
 use super::cases::{Cases, Sizes};
 use super::lowering;
 use super::twins::unevaluated;
-use super::validate::{dtypes, limits};
+use super::validate::limits;
 use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Lowering;
 use crate::backend::gpu::primitive::lower;
-use crate::dtype::DType;
 use crate::graph::plan::{Int64Repr, PlanOf};
 
 #[path = "../../../../tests/radv/compiler/mod.rs"]
@@ -23,10 +22,6 @@ fn every_operation_compiles_and_keeps_its_guards() {
         for longs in [Int64Repr::Native, Int64Repr::Pairs] {
             let plan = PlanOf::new(std::slice::from_ref(&node), limits(longs));
             for step in &plan.steps {
-                // With pairs there are no 64-bit floats.
-                if longs == Int64Repr::Pairs && dtypes(step).contains(&DType::F64) {
-                    continue;
-                }
                 let lowered = lower(
                     step,
                     Lowering { driver: DriverLimits::Timeout, ..lowering(&plan, 3, &StepModules::default()) },

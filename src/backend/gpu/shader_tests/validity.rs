@@ -8,7 +8,7 @@ use super::guards::unguarded;
 use super::lowering;
 use super::translations::Translated;
 use super::twins::unevaluated;
-use super::validate::{dtypes, limits, needed, validate};
+use super::validate::{limits, needed, validate};
 use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::primitive::lower;
@@ -72,7 +72,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                 let packed = elements_per_word(dtype) > 1;
                 let want = match (storage_type(dtype), step.limits.int64) {
                     _ if counts || shared_words && packed => "atomic u32".into(),
-                    ("I64" | "U64", Int64Repr::Pairs) => "2 u32".into(),
+                    ("I64" | "U64" | "F64", Int64Repr::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),
                 };
                 // Bools and bytes are packed into words.
@@ -143,10 +143,10 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
         let plan = PlanOf::new(std::slice::from_ref(node), limits(longs));
         let steps = &plan.steps;
         assert!(!steps.is_empty(), "{name}");
-        // With pairs there are no 64-bit floats; kernels without 64-bit integers do not change.
+        // Kernels without 64-bit types do not change.
         let differs = |step: &Step| {
-            let of = dtypes(step);
-            !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
+            let of = step.dtypes();
+            [DType::F64, DType::I64, DType::U64].iter().any(|dtype| of.contains(dtype))
         };
         for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
             let lowered =

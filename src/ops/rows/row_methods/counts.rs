@@ -143,7 +143,7 @@ impl Row {
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; no bins; a range that is not finite or not ascending, or whose
-    /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more; a device without f64 where it is needed.
+    /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more.
     ///
     /// # Cost
     /// One pass over the values. Never waits.

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn compactions_of_every_density_and_packing() {
     for dtype in ops::DTYPES {
-        same_everywhere(&format!("compactions of {dtype}"), &[dtype], |backend| {
+        same_everywhere(&format!("compactions of {dtype}"), |backend| {
             let mut out = Vec::new();
             let mut random = Random(31);
             // Values of several to a word meet every end within one.
@@ -49,7 +49,7 @@ fn compactions_of_every_density_and_packing() {
 
 #[test]
 fn a_compaction_evaluates_values_at_selected_positions_only() {
-    same_everywhere("compactions of rows", &[], |backend| {
+    same_everywhere("compactions of rows", |backend| {
         let lengths = adversarial(5, 9000);
         let all = splits(&lengths);
         let n = all[lengths.len()];

@@ -13,7 +13,7 @@ fn selections_from_rows_short_and_long() {
         ("short", (0..200).collect()),
         ("empty", vec![0; 3]),
     ] {
-        same_everywhere(what, &[], |backend| {
+        same_everywhere(what, |backend| {
             let mut random = Random(77);
             let all = splits(&lengths);
             let (nrows, n) = (lengths.len() as u32, all[lengths.len()]);
@@ -72,7 +72,7 @@ fn selections_from_rows_short_and_long() {
 
 #[test]
 fn folds_of_tiles_by_few_and_many_keys() {
-    same_everywhere("folds of tiles", &[], |backend| {
+    same_everywhere("folds of tiles", |backend| {
         let mut out = Vec::new();
         let mut random = Random(12);
         for slots in [1u32, 2, 100, 255, 256, 257, MAX_SLOTS] {

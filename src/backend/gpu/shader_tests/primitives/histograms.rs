@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn histograms_of_few_and_many_bins() {
-    same_everywhere("histograms", &[], |backend| {
+    same_everywhere("histograms", |backend| {
         let mut out = Vec::new();
         let mut random = Random(12);
         // Of the last size, each core of the CPU has no counts of its own.

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn maps_of_every_length_and_packing() {
     for dtype in ops::DTYPES {
-        same_everywhere(&format!("maps of {dtype}"), &[dtype], |backend| {
+        same_everywhere(&format!("maps of {dtype}"), |backend| {
             let mut out = Vec::new();
             for n in [0, 1, 2, 3, 4, 5, 7, 8, 1023, 1024, 1025, 1027, 5000] {
                 let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
@@ -25,7 +25,7 @@ fn maps_of_every_length_and_packing() {
 #[test]
 fn rows_of_elements() {
     for dtype in [DType::Bool, DType::U8, DType::I16, DType::F16, DType::I32, DType::F64] {
-        same_everywhere(&format!("rows of {dtype}"), &[dtype], |backend| {
+        same_everywhere(&format!("rows of {dtype}"), |backend| {
             let mut out = Vec::new();
             for seed in 0..4 {
                 let mut lengths = adversarial(seed, 9000);

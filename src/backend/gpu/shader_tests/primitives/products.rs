@@ -21,7 +21,7 @@ fn products(dtype: DType) {
     let out_starts = starts(&|[m, _, n]| m * n);
     let batches = SIZES.len() as u32;
     let total = |s: &[u32]| s[SIZES.len()];
-    same_everywhere(&format!("products of {dtype}"), &[dtype], |backend| {
+    same_everywhere(&format!("products of {dtype}"), |backend| {
         let mut out = Vec::new();
         // For each batch: rows, terms, columns, then the starts of its matrices.
         let fields = |g: usize| [SIZES[g][0], SIZES[g][1], SIZES[g][2], a[g], b[g], out_starts[g]];

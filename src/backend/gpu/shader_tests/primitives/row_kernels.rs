@@ -9,7 +9,7 @@ use crate::graph::size::RecordedSize;
 fn fused_reductions_and_epilogues() {
     for dtype in [DType::F32, DType::F64] {
         for inner in [1u32, 3] {
-            same_everywhere(&format!("passes over rows of {dtype}, inner {inner}"), &[dtype], |backend| {
+            same_everywhere(&format!("passes over rows of {dtype}, inner {inner}"), |backend| {
                 let mut out = Vec::new();
                 let lengths = [adversarial(u64::from(inner), 20_000), vec![0, 5, 700, 256, 257]].concat();
                 let all = splits(&lengths);
@@ -59,7 +59,7 @@ fn fused_reductions_and_epilogues() {
 /// counts.
 fn reductions(dtype: DType) {
     for inner in [1u32, 3, 16] {
-        same_everywhere(&format!("reductions of {dtype}, inner {inner}"), &[dtype], |backend| {
+        same_everywhere(&format!("reductions of {dtype}, inner {inner}"), |backend| {
             let mut out = Vec::new();
             let scale = if inner == 1 { 20_000 } else { 3000 };
             let lengths = adversarial(u64::from(inner), scale);

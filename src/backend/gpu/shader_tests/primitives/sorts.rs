@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn scans_and_entries_beyond_the_live_ones() {
-    same_everywhere("scans", &[], |backend| {
+    same_everywhere("scans", |backend| {
         let mut out = Vec::new();
         for n in [0u32, 1, 255, 256, 2047, 2048, 2049, 10_000] {
             let x = array(backend, DType::U32, &values(DType::U8, 4 * n.max(1), 3));
@@ -24,7 +24,7 @@ fn scans_and_entries_beyond_the_live_ones() {
 
 #[test]
 fn sorts_by_any_number_of_bits() {
-    same_everywhere("sorts", &[], |backend| {
+    same_everywhere("sorts", |backend| {
         let mut out = Vec::new();
         let mut random = Random(9);
         for n in [0u32, 1, 2, 255, 2048, 2049, 9000] {
@@ -50,7 +50,7 @@ fn sorts_of_rows_short_and_long() {
         ("one row", vec![5000]),
         ("short", (0..200).collect()),
     ] {
-        same_everywhere(what, &[], |backend| {
+        same_everywhere(what, |backend| {
             let mut random = Random(77);
             let all = splits(&lengths);
             let (nrows, n) = (lengths.len() as u32, all[lengths.len()]);
