@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::Instant;
 
-use ragged::{DType, Device, HostTensor, Program, RaggedTensor, Result, Tensor, TensorSpec};
+use ragged::{DType, Device, HostTensor, HostValues, Program, RaggedTensor, Result, Tensor, TensorSpec};
 
 /// A batch on the host: the lengths of the rows, and their values one after another.
 struct Batch {
@@ -43,23 +43,26 @@ impl Batch {
     }
 }
 
-/// For each row, its values weighted by their softmax, and the largest weight.
-fn pooled(x: &Tensor) -> Result<Vec<Tensor>> {
-    let weights = x.softmax(1)?;
-    Ok(vec![x.multiply(&weights)?.reduce_sum(1)?, weights.reduce_max(1)?])
+/// For each row, its values weighted by their softmax, and products of its count, sum and greatest value with a matrix.
+fn pooled(x: &Tensor, by: &Tensor) -> Result<Vec<Tensor>> {
+    let weighted = x.multiply(&x.softmax(1)?)?.reduce_sum(1)?;
+    let features = Tensor::stack(&[x.ones_like()?.reduce_sum(1)?, x.reduce_sum(1)?, x.reduce_max(1)?], 1)?;
+    Ok(vec![weighted, features.matmul(by)?])
 }
 
 /// The results of a part on a device, in host memory.
 fn on(device: &Device, program: &Program, (lengths, values): (&[u32], &[f32])) -> Result<Vec<HostTensor>> {
     let x = RaggedTensor::from_row_lengths(values.to_vec(), lengths, device)?;
-    program.run(&[x.erased()])?.iter().map(Tensor::to_host).collect()
+    let by = RaggedTensor::dense((0..12).map(|k| k as f32 / 7.0 - 0.8).collect::<Vec<_>>(), &[3, 4], device)?;
+    program.run([x.erased(), by.erased()])?.iter().map(Tensor::to_host).collect()
 }
 
 fn main() -> Result<()> {
     let batch = Batch::generated(200_000);
     // Each device that opens; one that a driver refuses is left out.
     let devices: Vec<Device> = Device::each().into_iter().filter_map(|(_, device)| device.ok()).collect();
-    let program = Program::trace(&[TensorSpec::new(DType::F32, [None, None])], |x| pooled(&x[0]))?;
+    let inputs = [TensorSpec::new(DType::F32, [None, None]), TensorSpec::new(DType::F32, [Some(3), Some(4)])];
+    let program = Program::trace(&inputs, |x| pooled(&x[0], &x[1]))?;
 
     let start = Instant::now();
     let parts = batch.parts(devices.len());
@@ -85,6 +88,10 @@ fn main() -> Result<()> {
     println!("{} results in {:.0?}", batch.lengths.len(), start.elapsed());
 
     let alone = on(&cpu, &program, (&batch.lengths, &batch.values))?;
-    assert_eq!(joined.as_slice(), alone, "the bits of one device");
+    let bits = |of: &HostTensor| match &of.values {
+        HostValues::F32(values) => values.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+        _ => unreachable!("results of f32"),
+    };
+    assert!(joined.iter().map(bits).eq(alone.iter().map(bits)), "other bits than on one device");
     Ok(())
 }

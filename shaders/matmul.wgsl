@@ -4,11 +4,12 @@
 //          batch's first tile, and one binary search finds a tile's batch. Any mix of sizes is balanced. A workgroup
 //          loads slabs of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results in
 //          registers.
-// Order    Products are added in ascending order within runs of 16 terms, those of f32 by fused multiply-adds, the sums of the runs within blocks
-//          of 256 terms, those of the blocks within sections of 4096 terms, those of the sections within groups of
-//          65,536 terms, and the sums of the groups; at most 256 terms are one run. Each of these sums begins with
-//          identity(), so that an absent one changes nothing. The bits of a result depend on its row, its column and
-//          the number of terms alone, and equal those of the CPU.
+// Order    Products are added in ascending order within runs of 16 terms, those of f32 by fused multiply-adds, the sums of
+//          the runs within blocks of 256 terms, those of the blocks within sections of 4096 terms, those of the sections
+//          within groups of 65,536 terms, and the sums of the groups; at most 256 terms are one run. Each of these sums
+//          begins with identity(), so that an absent one changes nothing, and that of one run is added to it: no result is
+//          -0. The bits of a result depend on its row, its column and the number of terms alone, and equal those of the
+//          CPU.
 // Traffic  Writes each result once; reads the left matrix once per EDGE columns of the right one, and vice versa. Loads
 //          per result and term in tiles of 64: 2 / EDGE = 1 / 32 from arrays, 2 / EACH = 1 / 2 from workgroup memory.
 //          A result of several groups is read and written once per group.
@@ -39,7 +40,6 @@
 //            fn note_right(at: u32, is_used: bool)
 //            fn are_bound(l: u32, r: u32) -> bool    whether both factors are bound, by their entries in the slabs
 //            fn identity() -> Elem
-//            fn no_factor() -> Elem                 -0: its product with 0 changes no sum, not even -0
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn add_sums(a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
@@ -178,7 +178,7 @@ fn main(
                 let row = first_row + i;
                 let term = slab + l;
                 let is_used = row < rows && l < slab_end - slab;
-                var v = no_factor();
+                var v = identity();
                 if (is_used) {
                     v = load_left(left_at + select(row * depth + term, term * rows + row, is_left_transposed), 0u);
                 }
@@ -200,7 +200,8 @@ fn main(
                 note_right(l * PITCH + j, is_used);
             }
             workgroupBarrier(); // uniform: the bounds of the loops are the same for all
-            // Beyond the last term the factors are -0 and 0: adding -0 does not change a sum, which may be -0.
+            // Beyond the last term both factors are 0: adding 0 * 0 changes a sum of -0 only, which becomes the 0 that its
+            // sum with 0 is.
             for (var l = 0u; l < SLAB; l++) {
                 var b: array<Elem, EACH>;
                 for (var c = 0u; c < EACH; c++) {

@@ -5,8 +5,8 @@
 //          row exceed it. The stages of a step are divided into phases: all stages of a phase have the
 //          same width, and read only columns of their own that the phase computes, so that a barrier after each phase
 //          suffices. Invocations are divided among rows and columns: a power of two of them per row.
-// Order    Serial along the row. A product adds its terms in the order of matmul.wgsl; each product of numbers is
-//          rounded before it is added. The bits depend on neither the batch nor the device, and equal those of the CPU.
+// Order    Serial along the row. A product adds its terms in the order of matmul.wgsl. The bits depend on neither the batch
+//          nor the device, and equal those of the CPU.
 // Traffic  Writes each state once, and each number that is kept. Reads the inputs of each element once per number that uses them, and a matrix once
 //          per element, mostly from caches. A dispatch that continues reads the states before its first position.
 // Parts    Rows may be divided among several dispatches: each continues from the states that `out` holds.

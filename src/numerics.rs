@@ -2,7 +2,8 @@
 
 /// Float behaviour of a device where the specifications of graphics interfaces leave it open.
 ///
-/// Kernels compensate for most differences: they prevent contraction of products and sums and reassociation of sums,
+/// Kernels compensate for most differences: they prevent contraction of products and sums, except where matrix products
+/// add fused products by definition, and reassociation of sums,
 /// convert integers by exact steps, and compare the bits of operands that may be NaN. On Vulkan they ask the driver to
 /// keep subnormal numbers, which drivers of GPUs otherwise flush to zero. They cannot compensate for a device that
 /// flushes all the same (Metal, Direct3D, a Vulkan driver that cannot do otherwise): there, results that are subnormal,

@@ -36,9 +36,13 @@ fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
     let y = bitcast<u32>(b);
     let z = bitcast<u32>(c);
     let infinite = 0x7f800000u;
+    let sign = (x ^ y) & 0x80000000u;
     if ((x & infinite) == infinite || (y & infinite) == infinite) {
-        let product = bitcast<f32>(bitcast<u32>(a * b) | rg_zero());
-        return bitcast<f32>(bitcast<u32>(product + c) | rg_zero());
+        // An infinite product, unless a factor is 0 or NaN, and the addend is NaN or infinite with the other sign.
+        let is_nan = max(max(x << 1u, y << 1u), z << 1u) > (infinite << 1u);
+        let is_other = (z ^ sign) == (infinite | 0x80000000u);
+        let is_none = is_nan || is_other || (x << 1u) == 0u || (y << 1u) == 0u;
+        return bitcast<f32>(select(sign | infinite, 0x7fc00000u | rg_zero(), is_none));
     }
     if ((z & infinite) == infinite) {
         return c;
@@ -60,7 +64,6 @@ fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
     let distance = of_product - of_addend;
     let p = fma_shifted(product, u32(max(-distance, 0)));
     let q = fma_shifted(added, u32(max(distance, 0)));
-    let sign = (x ^ y) & 0x80000000u;
     let is_sum = sign == (z & 0x80000000u);
     let is_less = p.y < q.y || (p.y == q.y && p.x < q.x);
     let greater = select(p, q, is_less);

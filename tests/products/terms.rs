@@ -55,6 +55,27 @@ fn blocks_of_terms() {
     }
 }
 
+/// A fused product that is too small for a float is -0; no result is.
+#[test]
+fn sums_that_underflow_are_zero() {
+    let mut devices = common::devices();
+    // Arrays in parts, with one run for each sum and with several.
+    let parts = common::gpu_with(&ragged::DeviceOptions::default().max_binding(8 << 10));
+    devices.extend(parts.map(|device| ("parts".to_owned(), device)));
+    for [m, k, n] in [[1, 1, 1], [2, 200, 3], [3, 256, 2], [1, 257, 5], [2, 300, 1], [64, 200, 48], [48, 700, 64]] {
+        // Only the last term is no 0.
+        let last = |at: usize, tiny: f32| if at == k - 1 { tiny } else { 0.0 };
+        let a = Matrix { rows: m, columns: k, values: (0..m * k).map(|p| last(p % k, 1e-30)).collect() };
+        let b = Matrix { rows: k, columns: n, values: (0..k * n).map(|p| last(p / n, -1e-30)).collect() };
+        for (name, device) in &devices {
+            for t in TRANSPOSES {
+                let got = bits::<f32>(&product(&a, &b, t, device));
+                assert!(got.iter().all(|&bits| bits == 0), "{m} x {k} x {n} {t:?} on {name}: {got:x?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn groups_of_terms() {
     let devices = common::devices();

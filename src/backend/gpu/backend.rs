@@ -9,7 +9,7 @@ use super::launch::Lowering;
 use super::primitive::{GpuKernels, lower};
 use super::probe;
 use super::row_reduce::MAX_STATE;
-use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
+use super::runtime::{AdapterKind, Buffer, DeviceOptions, Fused, Runtime};
 use super::tuning;
 use crate::backend::host_memory;
 use crate::dtype::DType;
@@ -49,11 +49,11 @@ impl GpuBackend {
     /// The tuning defaults to that of the adapter's class.
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fusion: Fusion, options: &DeviceOptions) -> Self {
         let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info())).feasible();
-        let products = match () {
-            () if runtime.has_fma() => ProductRepr::Native,
-            () if options.split_products => ProductRepr::Split,
-            () if runtime.has_f64() && runtime.has_int64() => ProductRepr::Doubles,
-            () => ProductRepr::Words,
+        let products = match runtime.fused() {
+            Fused::Native => ProductRepr::Native,
+            _ if options.split_products => ProductRepr::Split,
+            Fused::Doubles => ProductRepr::Doubles,
+            Fused::Words => ProductRepr::Words,
         };
         Self {
             runtime,

@@ -72,10 +72,12 @@ fn shaders_round_once() {
         ("words", include_str!("../../../shaders/lib/fma_words.wgsl")),
         ("doubles", include_str!("../../../shaders/lib/fma_doubles.wgsl")),
     ];
+    let device = device();
+    let has_doubles = device.has_f64() && device.has_int64();
     let triples = operands(count());
     let factors: Vec<[u32; 2]> = triples.iter().map(|[a, b, _]| [*a, *b]).collect();
     let addends: Vec<[u32; 2]> = triples.iter().map(|[.., c]| [*c, 0]).collect();
-    for (name, library) in libraries {
+    for (name, library) in libraries.into_iter().take(if has_doubles { 2 } else { 1 }) {
         let module = format!(
             "@group(0) @binding(0) var<uniform> params: vec4<u32>;
 @group(0) @binding(1) var<storage, read> xs: array<vec2<u32>>;
@@ -100,7 +102,7 @@ fn main(
 "
         );
         let (xs, ys) = (bytemuck::cast_slice(&factors), bytemuck::cast_slice(&addends));
-        let found = run(&device(), &module, triples.len(), xs, ys);
+        let found = run(&device, &module, triples.len(), xs, ys);
         let found = found.chunks_exact(8).map(|b| u32::from_ne_bytes(b[..4].try_into().expect("four bytes")));
         check(name, &triples, found);
     }

@@ -171,15 +171,14 @@ impl Totals {
         let nir = nir::unguarded(&code.nir);
         self.float_operations += nir.operations;
         let mut out = Vec::new();
-        // Fused sums are addends of each other. Where the driver splits them, devices have other kernels.
-        if !job.fuses() {
-            out.extend(fused.others.iter().map(|i| format!("{}: multiply-add: {i}", job.name)));
+        // Where the driver splits fused products, devices have other kernels.
+        if !(job.fuses() && self.splits) {
             out.extend(nir.pairs.iter().map(|pair| format!("{}: unguarded: {pair}", job.name)));
-        } else if fused.others.is_empty() {
-            out.push(format!("{}: no multiply-add", job.name));
-        } else {
-            let others = nir.pairs.iter().filter(|pair| pair.matches("ffma").count() < 2 && !self.splits);
-            out.extend(others.map(|pair| format!("{}: unguarded: {pair}", job.name)));
+        }
+        match job.fuses() {
+            false => out.extend(fused.others.iter().map(|i| format!("{}: multiply-add: {i}", job.name))),
+            true if fused.others.is_empty() => out.push(format!("{}: no multiply-add", job.name)),
+            true => {}
         }
         if job.is_control {
             self.expected += usize::from(!fused.others.is_empty()) + usize::from(!nir.pairs.is_empty());

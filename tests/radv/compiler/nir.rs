@@ -53,14 +53,22 @@ pub(super) fn unguarded(nir: &str) -> Unguarded {
             continue;
         }
         out.operations += 1;
-        let (mut open, mut seen) = (definition.operands.clone(), HashSet::from([*name]));
-        while let Some(operand) = open.pop() {
-            let Some(of) = definitions.get(operand).filter(|_| seen.insert(operand)) else { continue };
-            if TRANSPARENT.contains(&of.operation) {
-                // The first operand of a selection is its condition.
-                open.extend(of.operands.iter().skip(usize::from(of.operation == "bcsel")));
-            } else if ARITHMETIC.contains(&of.operation) && !is_exact(&definitions, definition, of) {
-                out.pairs.push(format!("{} <- {}", definition.line, of.line));
+        // A fused sum may be the addend of another one.
+        let is_fused = |of: &Definition<'_>| of.operation == "ffma";
+        let factors = if is_fused(definition) { 2 } else { definition.operands.len() };
+        for (k, first) in definition.operands.iter().enumerate() {
+            let (mut open, mut seen) = (vec![*first], HashSet::from([*name]));
+            while let Some(operand) = open.pop() {
+                let Some(of) = definitions.get(operand).filter(|_| seen.insert(operand)) else { continue };
+                if TRANSPARENT.contains(&of.operation) {
+                    // The first operand of a selection is its condition.
+                    open.extend(of.operands.iter().skip(usize::from(of.operation == "bcsel")));
+                } else if ARITHMETIC.contains(&of.operation)
+                    && !is_exact(&definitions, definition, of)
+                    && !(k >= factors && is_fused(of))
+                {
+                    out.pairs.push(format!("{} <- {}", definition.line, of.line));
+                }
             }
         }
     }

@@ -8,12 +8,12 @@ fn literal<T: Number>(a: &[T], b: &[T], (m, k, n): (usize, usize, usize), transp
     let at = |x: &[T], r: usize, c: usize, (rows, columns): (usize, usize), t: bool| {
         if t { x[c * rows + r] } else { x[r * columns + c] }
     };
-    let term =
-        |i: usize, j: usize, l: usize| at(a, i, l, (m, k), transposed[0]).mul(at(b, l, j, (k, n), transposed[1]));
+    let term = |i: usize, j: usize, l: usize| (at(a, i, l, (m, k), transposed[0]), at(b, l, j, (k, n), transposed[1]));
     let sum = |p: usize| {
         let mut levels = [T::default(); 5];
         for l in 0..k {
-            levels[0] = levels[0].add(term(p / n, p % n, l));
+            let (x, y) = term(p / n, p % n, l);
+            levels[0] = levels[0].add_product::<true>(x, y);
             for (level, terms) in [if k <= 256 { 256 } else { 16 }, 256, 4096, 65_536].into_iter().enumerate() {
                 if (l + 1) % terms == 0 || l + 1 == k {
                     levels[level + 1] = levels[level + 1].add(levels[level]);

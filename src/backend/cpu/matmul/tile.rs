@@ -3,7 +3,8 @@
 use super::super::number::Number;
 use crate::graph::canonical_order::product::RUN;
 
-/// Rows of a tile: their sums, a row of the right factor and a product fit the 16 registers of AVX2.
+/// Rows of a tile: their sums, a row of the right factor, a number of the left one and, if they are not fused, a product fit
+/// the 16 registers of AVX2.
 pub(super) const ROWS: usize = 4;
 
 /// The sums of the products of a panel of rows and a panel of columns, by runs of the canonical order or as one run, added

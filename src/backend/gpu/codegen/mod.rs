@@ -282,21 +282,14 @@ impl<'a> ModuleBuilder<'a> {
         ));
     }
 
-    /// Adds `identity`, `no_factor`, `add_product` and `add_sums` of a sum of products of that dtype.
+    /// Adds `identity`, `add_product` and `add_sums` of a sum of products of that dtype.
     pub(crate) fn sum_of_products(&mut self, dtype: DType) {
         let ty = value_type(dtype);
-        let no_factor = match dtype {
-            DType::F32 => "bitcast<f32>(0x80000000u)".into(),
-            DType::F64 if pairs::is_pair(self, dtype) => "vec2<u32>(0u, 0x80000000u)".into(),
-            DType::F64 => "bitcast<f64>(0x8000000000000000lu)".into(),
-            _ => self.number(ReduceOp::Sum.identity(dtype)),
-        };
         let sum = arithmetic::add_product(self, dtype);
         let sums = arithmetic::combine(self, ReduceOp::Sum, dtype);
         let identity = self.number(ReduceOp::Sum.identity(dtype));
         self.push(&format!(
             "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
-             fn no_factor() -> {ty} {{\n    return {no_factor};\n}}\n\
              fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}\n\
              fn add_sums(a: {ty}, b: {ty}) -> {ty} {{\n    return {sums};\n}}"
         ));

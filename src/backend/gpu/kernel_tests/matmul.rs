@@ -23,7 +23,6 @@ fn text(elem: &str, sum: &str, zero: &str, tile: u32) -> String {
     let names = ["rows_of", "terms_of", "columns_of", "left_start", "right_start", "out_start"];
     let table: String = names.iter().zip(0..).map(|(name, k)| entry(name, k)).collect();
     let size = if elem == "f64" { 8 } else { 4 };
-    let no_factor = if sum == FUSED { "bitcast<f32>(0x80000000u)" } else { zero };
     let library = if sum == FUSED { include_str!("../../../../shaders/lib/fma_words.wgsl") } else { "" };
     source(
         include_str!("../../../../shaders/matmul.wgsl"),
@@ -34,7 +33,6 @@ fn text(elem: &str, sum: &str, zero: &str, tile: u32) -> String {
              fn load_left(i: u32, row: u32) -> Elem {{ return load_a(i); }}\n\
              fn load_right(i: u32, row: u32) -> Elem {{ return load_b(i); }}\n\
              fn identity() -> Elem {{ return {zero}; }}\n\
-             fn no_factor() -> Elem {{ return {no_factor}; }}\n\
              fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return {sum}; }}\n\
              fn add_sums(a: Elem, b: Elem) -> Elem {{ return a + b; }}
              fn store(i: u32, v: Elem) {{ store_out(i, v); }}\n\

@@ -192,6 +192,22 @@ impl Runtime {
         self.float_controls = Some(if is_taken.unwrap_or(false) { controls } else { controls.listed() });
     }
 
+    /// A pipeline of the entry point `main`, compiled as kernels are, which no counter counts; `None` if it does not compile.
+    pub(super) fn uncounted_pipeline(
+        &self,
+        label: &str,
+        wgsl: &str,
+        access: &[Access],
+    ) -> Option<(wgpu::ComputePipeline, Arc<Layout>)> {
+        let (entry, checks) = ("main", RuntimeChecks::ALL);
+        let module = match &self.float_controls {
+            Some(controls) => self.spirv_module(label, (wgsl, &mut None), entry, access, checks, controls).ok()?.0,
+            None => self.wgpu_module(label, wgsl, checks, &mut Vec::new()).ok()?,
+        };
+        let layout = self.layout(access).ok()?;
+        Some((self.compiled(label, &module, entry, &layout).ok()?, layout))
+    }
+
     fn does_not_compile(&self, label: &str, message: String) -> Error {
         match self.health().alive() {
             Err(lost) => lost,

@@ -8,7 +8,7 @@ use std::{
 use super::{
     adapters::{Adapter, AdapterSummary},
     float_controls::FloatControls,
-    fused_products::are_fused,
+    fused_products::{self, Fused},
     in_flight::InFlight,
     limits::DeviceLimits,
     module_cache::Pipelines,
@@ -32,7 +32,7 @@ pub(crate) struct Runtime {
     info: AdapterSummary,
     limits: DeviceLimits,
     features: wgpu::Features,
-    has_fma: bool,
+    fused: Fused,
     pub(super) checked_shaders: bool,
     /// The float behaviour that kernels ask for, where the device offers it.
     pub(super) float_controls: Option<FloatControls>,
@@ -96,7 +96,6 @@ impl Runtime {
         let controlled = features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
         let float_controls = if controlled { FloatControls::of(&shared.device) } else { None };
         let pipeline_cache = options.pipeline_cache.as_deref().and_then(|folder| PipelineCache::open(&shared, folder));
-        let has_fma = !options.no_fma && are_fused(&shared, &info);
         let shared = Arc::new(shared);
         let pool = Arc::new(Pool::new(Arc::clone(&shared), options));
         let mut runtime = Self {
@@ -105,7 +104,7 @@ impl Runtime {
             info,
             limits,
             features,
-            has_fma,
+            fused: Fused::Words,
             checked_shaders: options.checked_shaders,
             float_controls,
             dump_wgsl: options.dump_wgsl.clone(),
@@ -117,6 +116,7 @@ impl Runtime {
             upload_backlog: AtomicU64::new(0),
         };
         runtime.confirm_float_controls();
+        runtime.fused = fused_products::of(&runtime, options.no_fma);
         Arc::new(runtime)
     }
 
@@ -150,9 +150,9 @@ impl Runtime {
         self.features.contains(wgpu::Features::SHADER_F64)
     }
 
-    /// Whether WGSL's `fma` of f32 rounds once.
-    pub(crate) fn has_fma(&self) -> bool {
-        self.has_fma
+    /// The fused multiply-adds of f32.
+    pub(crate) fn fused(&self) -> Fused {
+        self.fused
     }
 
     /// Whether [`Runtime::submit_timed`] can measure times.

@@ -63,6 +63,7 @@ pub(crate) use self::{
     buffer::{Buffer, BufferSlice},
     commands::{Command, Dispatch, ReadRequest},
     context::Runtime,
+    fused_products::Fused,
     limits::DeviceLimits,
     pipeline::{Access, Pipeline},
     readback::Pending,

@@ -51,7 +51,7 @@ pub struct DeviceOptions {
     pub no_fma: bool,
     /// Allows a device without fused multiply-adds to round the products of two f32 before it adds them, in matrix products
     /// and attention: up to 6 times as fast there, but with other bits than on other devices.
-    /// [`Numerics::products`](crate::Numerics::products) tells. Has no effect on other devices.
+    /// [`Numerics::products`](crate::Numerics::products) tells. Has no effect on devices that have them.
     pub split_products: bool,
     /// Disables Vulkan's float controls, by which kernels keep subnormal numbers on drivers that flush them by default
     /// (see [`Numerics`](crate::Numerics)). They need `wgpu::Features::PASSTHROUGH_SHADERS` on a device of the program's

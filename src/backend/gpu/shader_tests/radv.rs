@@ -8,7 +8,7 @@ use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Lowering;
 use crate::backend::gpu::primitive::lower;
-use crate::graph::plan::{Int64Repr, PlanOf};
+use crate::graph::plan::{Int64Repr, PlanLimits, PlanOf, ProductRepr};
 
 #[path = "../../../../tests/radv/compiler/mod.rs"]
 mod compiler;
@@ -19,16 +19,19 @@ fn every_operation_compiles_and_keeps_its_guards() {
     let mut jobs = compiler::Jobs::new("shader-tests");
     let backend = unevaluated();
     for (name, node) in Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 }) {
-        for longs in [Int64Repr::Native, Int64Repr::Pairs] {
-            let plan = PlanOf::new(std::slice::from_ref(&node), limits(longs));
+        let kinds = [Int64Repr::Native, Int64Repr::Pairs].map(|longs| (longs, limits(longs).products));
+        for (longs, products) in kinds.into_iter().chain([(Int64Repr::Native, ProductRepr::Doubles)]) {
+            let limits = PlanLimits { products, ..limits(longs) };
+            let plan = PlanOf::new(std::slice::from_ref(&node), limits);
             for step in &plan.steps {
                 let lowered = lower(
                     step,
                     Lowering { driver: DriverLimits::Timeout, ..lowering(&plan, 3, &StepModules::default()) },
                 )
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
-                for launch in &lowered.launches {
-                    jobs.add(&format!("{name}, {longs:?}"), launch.text(), compiler::On::One);
+                let is_other = |text: &str| products != ProductRepr::Doubles || text.contains("fma_f32(");
+                for launch in lowered.launches.iter().filter(|launch| is_other(launch.text())) {
+                    jobs.add(&format!("{name}, {longs:?}, {products:?}"), launch.text(), compiler::On::One);
                 }
             }
         }

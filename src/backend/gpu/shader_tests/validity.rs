@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use naga::valid::Capabilities;
+
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::guards::unguarded;
@@ -15,7 +17,7 @@ use crate::backend::gpu::primitive::lower;
 use crate::backend::gpu::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
-use crate::graph::plan::{Int64Repr, PlanOf, Step};
+use crate::graph::plan::{Int64Repr, PlanLimits, PlanOf, ProductRepr, Step};
 use crate::graph::primitive::Map;
 use crate::graph::walk::for_each_expr;
 
@@ -188,4 +190,33 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
     assert!(modules.len() > 500 && translated.direct3d >= modules.len() && translated.open_gl > 500);
     // Guards between the operations of different functions, which drivers inline.
     assert!(chains.is_empty(), "{} modules with unguarded float operations:\n{}", chains.len(), chains.join("\n"));
+}
+
+#[test]
+fn products_of_each_representation_give_valid_shaders() {
+    let backend = unevaluated();
+    let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
+    for (products, function) in [(ProductRepr::Doubles, "fma_f32("), (ProductRepr::Split, "sum + guard_f32(a * b)")] {
+        let (mut found, mut translated) = (0, Translated::default());
+        for (name, node) in &cases {
+            let limits = PlanLimits { products, ..limits(Int64Repr::Native) };
+            let plan = PlanOf::new(std::slice::from_ref(node), limits);
+            for step in &plan.steps {
+                let name = &format!("{name}, {products:?}");
+                let lowered =
+                    lower(step, lowering(&plan, 3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
+                for launch in lowered.launches.iter().filter(|launch| launch.text().contains(function)) {
+                    let doubles = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
+                    let (module, info) = validate(name, launch.text(), needed(step) | doubles);
+                    lint_text(name, launch.text());
+                    lint_floats(name, &module, &info);
+                    assert!(unguarded(&module, &info).is_empty(), "{name}: {:?}", unguarded(&module, &info));
+                    translated.add(name, (&module, &info), launch.entry);
+                    found += 1;
+                }
+            }
+        }
+        println!("{products:?}: {found} launches, {translated:?}");
+        assert!(found > 20, "{products:?}: {found} launches");
+    }
 }

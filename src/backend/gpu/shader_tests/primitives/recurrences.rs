@@ -116,13 +116,14 @@ fn load(backend: &BackendRef, dtype: DType, of: &[impl bytemuck::Pod]) -> Expr {
 /// The product of a vector and a column: at most 256 terms in one sum, others by runs of 16, blocks of 256 and sections
 /// of 4096 terms.
 fn dot(left: &[f32], right: impl Fn(usize) -> f32) -> f32 {
-    let terms: Vec<f32> = left.iter().enumerate().map(|(l, &x)| x * right(l)).collect();
+    let terms: Vec<(f32, f32)> = left.iter().enumerate().map(|(l, &x)| (x, right(l))).collect();
+    let of_run = |of: &[(f32, f32)]| of.iter().fold(0.0f32, |sum, &(x, y)| x.mul_add(y, sum));
     let sum = |of: &[f32]| of.iter().fold(0.0, |sum, &x| sum + x);
     if terms.len() <= 256 {
-        return sum(&terms);
+        return sum(&[of_run(&terms)]);
     }
     let by = |of: Vec<f32>| of.chunks(16).map(sum).collect::<Vec<f32>>();
-    sum(&by(by(by(terms))))
+    sum(&by(by(terms.chunks(16).map(of_run).collect())))
 }
 
 const MIXED: [u32; 12] = [0, 1, 2, 300, 0, 7, 31, 1, 0, 64, 2, 0];
