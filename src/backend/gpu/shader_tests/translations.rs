@@ -105,8 +105,8 @@ fn direct3d(name: &str, module: &Module, info: &ModuleInfo, entry: &str) {
 
 /// To OpenGL ES 3.1, the least with compute shaders.
 fn open_gl(name: &str, module: &Module, info: &ModuleInfo, entry: &str) {
-    let mut options = glsl::Options::default();
-    options.binding_map = bindings(module).zip(0..).map(|((binding, _), slot)| (binding, slot)).collect();
+    let binding_map = bindings(module).zip(0..).map(|((binding, _), slot)| (binding, slot)).collect();
+    let options = glsl::Options { binding_map, ..Default::default() };
     let pipeline = glsl::PipelineOptions {
         shader_stage: naga::ShaderStage::Compute,
         entry_point: entry.to_owned(),
