@@ -12,7 +12,7 @@
 /// A device without 64-bit floats of its own (Metal, WebGPU, many mobile GPUs) computes them in integers, as pairs of words:
 /// [`emulates_f64`](Self::emulates_f64). The bits are those of the CPU backend, but for the payload and the sign of NaN.
 /// Moving, gathering and sorting cost what they cost elsewhere. A sum takes about 160 integer
-/// operations, a product 270, a comparison 40, a quotient 2,100 and a square root 2,900. An elementary function takes 86 (`exp`)
+/// operations, a product 270, a comparison 40, a quotient 2,000 and a square root 3,000. An elementary function takes 86 (`exp`)
 /// to 430 (`lgamma`) operations, most of them sums and products, one after another in an interpreter. Where this is too slow,
 /// cast to f32, or use [`reduce_mean_as`](crate::Tensor::reduce_mean_as).
 ///

@@ -5,7 +5,7 @@
 //          zeros, infinities and NaN are selected at the end: functions have no branches that return.
 // Edges    Rounds to nearest, ties to even. Subnormals are kept; NaN results have the bits of `nan_f64`. Bits equal those
 //          of the CPU but for the payload and the sign of NaN.
-// Cost     Operations, as written: a sum 160, a product 270, a comparison 40, a quotient 2100, a square root 2900.
+// Cost     Operations, as written: a sum 160, a product 270, a comparison 40, a quotient 2000, a square root 3000.
 //          Compilers fold part of them, such as those of shifts by constants. Quotients (56 steps), square roots (55) and
 //          remainders (a step per power of two between the operands) have loops; nothing else has.
 // Linked   per definition, as lib/pairs.wgsl, with which and with lib/doubles_convert.wgsl and lib/function_f64.wgsl it is

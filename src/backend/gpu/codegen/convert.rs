@@ -103,7 +103,7 @@ fn rounds(from: DType, to: DType) -> bool {
 ///
 /// Each integer is converted in two halves, both exactly, so that only their sum rounds.
 fn rounding(m: &mut ModuleBuilder<'_>, from: DType, to: DType) -> String {
-    let name = format!("{}_of_{}", value_type(to), value_type(from));
+    let name = format!("{}_of_{}", to.name(), value_type(from));
     let text = match (from, to) {
         (DType::U32 | DType::I32, _) => {
             let ty = value_type(from);
