@@ -137,7 +137,7 @@ const CASES: &[Case] = &[
         &["id, upper(id, id)", "in.parquet"],
         "error: 
   id, upper(id, id)
-      ^^^^^
+      ^^^^^  candidates: upper(String)
 ",
     ),
     (

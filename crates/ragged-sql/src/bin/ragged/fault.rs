@@ -38,10 +38,11 @@ pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: 
                 );
             }
             let (what, hint) = text.split_once('\n').unwrap_or((&text, ""));
+            let hint = hint.trim().replace("Candidate functions:\n\t", "candidates: ").replace("\n\t", ", ");
             let unknown = what.strip_prefix("Invalid function '").and_then(|rest| rest.split_once('\''));
             let (what, hint) = match unknown {
                 Some((name, _)) => (format!("no function `{name}`"), similar_function(name, functions)),
-                None => (what.to_owned(), hint.to_owned()),
+                None => (what.to_owned(), hint),
             };
             if let Some(name) = unsupported(&text).filter(|name| has_function(name, functions)) {
                 return not_of_lists(&[name], sql);

@@ -20,7 +20,7 @@ use ragged_sql::Functions;
 use crate::exit::message;
 use crate::guarded::{guarded, of_panic};
 use crate::inputs::{self, Table};
-use crate::query;
+use crate::plan::planned;
 use crate::text::{self, name};
 
 /// What is needed to run a query again.
@@ -135,7 +135,7 @@ impl Query {
         let of_rows = MemTable::try_new(rows.schema(), vec![vec![rows.clone()]]).ok()?;
         session.deregister_table(table).ok()?;
         session.register_table(table, Arc::new(of_rows)).ok()?;
-        let frame = query::plan(session, &self.sql, &self.tables, &self.functions).await.ok()?;
+        let frame = planned(session, &self.sql, &self.tables, &self.functions).await.ok()?;
         frame.collect().await.err().map(|error| message(error.find_root()))
     }
 }

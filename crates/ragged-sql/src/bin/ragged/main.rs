@@ -14,6 +14,7 @@ mod ipc;
 mod located;
 mod output;
 mod place;
+mod plan;
 mod progress;
 mod query;
 mod runtime_folder;

@@ -14,6 +14,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Int8Type};
 use datafusion::arrow::ipc::CompressionType;
 use datafusion::arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
+use crate::allocations::peak_of;
 use crate::ipc;
 use crate::mutate::{ALL, mutate, mutations};
 use crate::text::{self, Text};
@@ -84,6 +85,33 @@ fn has_place(why: &str) -> bool {
 fn arrow_ipc_files() {
     read_ipc(file(None)).expect("batches");
     mutate(&[file(None)], mutations(ALL), 256 << 10, read_ipc, has_place);
+}
+
+/// Each number of a footer, and each of the messages of a stream, replaced by lengths that the file does not have.
+#[test]
+fn lengths_beyond_the_file_take_no_memory() {
+    let lengths = [1i64 << 30, 1 << 40, i64::MAX, -1, i64::MIN].map(i64::to_le_bytes);
+    for bytes in [file(None), stream(None)] {
+        let (mut refused, all) = (0, bytes.len() - 8);
+        for at in 0..all {
+            for length in &lengths {
+                let mut bytes = bytes.clone();
+                // Of 32-bit numbers, half of it.
+                let width = if at % 8 == 4 { 4 } else { 8 };
+                bytes[at..at + width].copy_from_slice(&length[8 - width..]);
+                let (outcome, taken) = peak_of(|| crate::guarded::guarded(|| read_ipc(bytes)));
+                assert!(taken < 256 << 10, "{taken} bytes at {at}");
+                match outcome.expect("no panic") {
+                    Ok(()) => {}
+                    Err(why) => {
+                        assert!(has_place(&why), "{why}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(refused > all, "{refused} of {}", lengths.len() * all);
+    }
 }
 
 #[test]

@@ -6,9 +6,7 @@ use datafusion::common::DataFusionError;
 use datafusion::config::Dialect;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_plan::{displayable, execute_stream};
-use datafusion::prelude::{DataFrame, SQLOptions, SessionContext};
-
-use ragged_sql::Functions;
+use datafusion::prelude::{DataFrame, SessionContext};
 
 use crate::arguments::Run;
 use crate::counted::{Count, Counted};
@@ -17,10 +15,10 @@ use crate::fault;
 use crate::inputs::{self, INPUT, Table};
 use crate::located::{Query, with_places};
 use crate::output::Output;
+use crate::plan::planned;
 use crate::progress::Progress;
 use crate::session::session;
 use crate::written::{self, Names};
-use crate::{calls, short_names};
 
 /// Computes the rows and writes them.
 ///
@@ -38,7 +36,7 @@ pub async fn run(run: &Run) -> Result<(), Failure> {
 
 async fn compute(run: &Run, query: Query, count: &Arc<Count>) -> Result<(), Failure> {
     let Query { session, sql, tables, functions } = &query;
-    let frame = plan(session, sql, tables, functions).await?;
+    let frame = planned(session, sql, tables, functions).await?;
     if run.explain {
         return explain(frame).await;
     }
@@ -112,38 +110,6 @@ fn check_clauses(session: &SessionContext, select: &str, condition: Option<&str>
 
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// The plan of a query that reads.
-///
-/// # Errors
-/// Faults of the query, with their places.
-pub async fn plan(
-    session: &SessionContext,
-    sql: &str,
-    tables: &[Table],
-    functions: &Functions,
-) -> Result<DataFrame, Failure> {
-    let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let failed = |error: DataFusionError| fault::of_plan(&error, sql, tables, functions);
-    let state = session.state();
-    let mut statement = state.sql_to_statement(sql, &Dialect::default()).map_err(failed)?;
-    written::name_columns(&mut statement);
-    let is_ours =
-        |name: &str| state.scalar_functions().get(name).is_some_and(|function| function.name().starts_with("ragged_"));
-    ragged_sql::complete_arguments_of(&mut statement, is_ours).map_err(failed)?;
-    let plan = match state.statement_to_plan(statement.clone()).await {
-        Ok(plan) => plan,
-        Err(error) => return Err(failed(calls::with_place(error, &statement, &state, functions).await)),
-    };
-    reads_only.verify_plan(&plan).map_err(failed)?;
-    let names = short_names::of_lists(&plan, functions);
-    if !names.is_empty() {
-        return Err(fault::not_of_lists(&names, sql));
-    }
-    // Faults of calls are found before anything is written.
-    let plan = state.optimize(&plan).map_err(failed)?;
-    Ok(DataFrame::new(state, plan))
 }
 
 async fn explain(frame: DataFrame) -> Result<(), Failure> {
