@@ -33,6 +33,17 @@ pub(super) struct Listed {
     adapter: Adapter,
 }
 
+/// Opens the adapter that the options choose.
+#[track_caller]
+fn open_chosen(options: &DeviceOptions, fusion: Fusion) -> Result<Device> {
+    let part = options.adapter.as_deref().unwrap_or("").to_lowercase();
+    let is_it = |adapter: &&Adapter| adapter.summary.name.to_lowercase().contains(&part);
+    match adapters().iter().find(is_it) {
+        Some(adapter) => open(adapter, options, fusion),
+        None => Err(no_device(options.adapter.as_deref().unwrap_or("gpu"))),
+    }
+}
+
 /// Every adapter of this machine.
 pub(super) fn listed() -> Vec<Listed> {
     adapters().into_iter().enumerate().map(|(at, adapter)| Listed { at, adapter }).collect()
@@ -91,33 +102,29 @@ impl Device {
         }
     }
 
-    /// Opens a GPU with the given options; not shared with other callers.
+    /// Opens a GPU with the given options: the first adapter, or that of [`DeviceOptions::adapter`]; not shared with other
+    /// callers.
     ///
     /// # Errors
-    /// No adapter exists, or the driver refuses.
+    /// No adapter exists, or none of that name; the driver refuses.
     ///
     /// ```no_run
     /// use ragged::{Device, DeviceOptions};
     /// let gpu = Device::gpu_with(&DeviceOptions::default().host_steps(true))?;
     /// println!("{}", gpu.name());
+    /// let other = Device::gpu_with(&DeviceOptions::default().adapter("llvmpipe").max_memory(1 << 30))?;
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
     pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
-        match adapters().first() {
-            Some(adapter) => open(adapter, options, Fusion::WhereCheaper),
-            None => Err(no_device("gpu")),
-        }
+        open_chosen(options, Fusion::WhereCheaper)
     }
 
     /// As [`Device::gpu_with`], storing every intermediate array: tests that fusion changes no bits.
     #[doc(hidden)]
     #[track_caller]
     pub fn gpu_unfused(options: &DeviceOptions) -> Result<Self> {
-        match adapters().first() {
-            Some(adapter) => open(adapter, options, Fusion::Nothing),
-            None => Err(no_device("gpu")),
-        }
+        open_chosen(options, Fusion::Nothing)
     }
 
     /// As [`Device::gpu_with`], storing no product that its readers can compute, such as scores of attention, however small:
@@ -125,10 +132,7 @@ impl Device {
     #[doc(hidden)]
     #[track_caller]
     pub fn gpu_recomputing(options: &DeviceOptions) -> Result<Self> {
-        match adapters().first() {
-            Some(adapter) => open(adapter, options, Fusion::AllProducts),
-            None => Err(no_device("gpu")),
-        }
+        open_chosen(options, Fusion::AllProducts)
     }
 
     /// A GPU device over a wgpu device and queue of the program, with any features and limits. Not shared: call this

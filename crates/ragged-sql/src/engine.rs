@@ -160,16 +160,35 @@ impl Engine {
     /// The result for a batch of rows. A row with a NULL gives NULL, and is not computed.
     ///
     /// # Errors
-    /// NULL within a list; the errors of the operations; another number of rows.
-    pub(crate) fn run(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+    /// NULL within a list, with the name of the column; the errors of the operations; another number of rows.
+    pub(crate) fn run(
+        &self,
+        compiled: &Compiled,
+        names: &[&str],
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<ArrayRef> {
+        // Of rows with a NULL, those in their lists do not matter.
+        let check = |columns: &[ArrayRef]| match columns.iter().position(types::has_null_within) {
+            Some(k) => {
+                let reader = compiled.expression.reader_of(k).unwrap_or_default();
+                let name = names.get(k).copied().unwrap_or("x");
+                Err(fault::of_run(&fault::argument(format!(
+                    "{reader}: a list of `{name}` contains NULL; array_compact(x) leaves NULL out"
+                ))))
+            }
+            None => Ok(()),
+        };
         let nulls = columns
             .iter()
             .fold(None, |nulls, column| NullBuffer::union(nulls.as_ref(), column.logical_nulls().as_ref()));
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
+            check(columns)?;
             return self.run_valid(compiled, columns, rows);
         };
         let valid = BooleanArray::new(nulls.inner().clone(), None);
         let kept = columns.iter().map(|column| filter(column, &valid)).collect::<Result<Vec<_>, _>>()?;
+        check(&kept)?;
         let computed = self.run_valid(compiled, &kept, rows - nulls.null_count())?;
         let mut next = 0..;
         let places: UInt64Array = nulls.iter().map(|is_valid| if is_valid { next.next() } else { None }).collect();
@@ -202,12 +221,6 @@ impl Engine {
     }
 
     fn run_at_once(&self, compiled: &Compiled, columns: &[ArrayRef], rows: usize) -> ragged::Result<ArrayRef> {
-        if let Some(k) = columns.iter().position(types::has_null_within) {
-            return Err(fault::argument(format!(
-                "a list of column {} of the call contains NULL; array_compact(x) leaves NULL out",
-                k + 1
-            )));
-        }
         let tensor = |column: &ArrayRef| Tensor::from_arrow_with(&**column, Nulls::Error, &self.device);
         let tensors = columns.iter().map(tensor).collect::<ragged::Result<Vec<_>>>()?;
         let output = match &compiled.program {

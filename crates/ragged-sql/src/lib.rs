@@ -44,7 +44,7 @@ pub fn register(registry: &mut dyn FunctionRegistry, device: &Device) -> Result<
 
 /// The functions `ragged_*` and `ragged_program` of a device. They share tables and compiled programs, which are kept as
 /// long as a function is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Functions {
     engine: Arc<Engine>,
     all: Vec<Arc<ScalarUDF>>,

@@ -35,6 +35,8 @@ use ragged::operation::named;
 
 use crate::file::{self, in_file, unreadable};
 
+pub use order::order_fields;
+
 /// Rows that are decoded at a time.
 const ROWS: usize = 1024;
 
@@ -48,7 +50,7 @@ const ROWS: usize = 1024;
 /// with its number, from 1 on; a null in a column of the schema that has none.
 ///
 /// # Cost
-/// The file is held in memory; a pass over it to decode the values, before it two to infer the types and the order.
+/// The file is held in memory; a pass over it to decode the values, before it one to infer the types, and one over the lines up to the last new field.
 ///
 /// ```
 /// let path = std::env::temp_dir().join("ragged-data-example.jsonl");
@@ -89,7 +91,7 @@ pub fn from_bytes(text: impl AsRef<[u8]>, schema: Option<&SchemaRef>) -> Result<
 fn batch(text: &[u8], schema: Option<&SchemaRef>) -> Result<RecordBatch> {
     let inferred = match schema {
         Some(schema) => Ok(schema.clone()),
-        None => infer_json_schema(text, None).map(|(schema, _)| Arc::new(order::as_written(text, schema))),
+        None => infer_json_schema(text, None).map(|(schema, _)| Arc::new(order_fields(text, &schema))),
     };
     let schema = inferred.map_err(|e| at_line(text, &e, |line| infer_json_schema(line, None).map(drop)))?;
     decode(text, &schema).map_err(|e| at_line(text, &e, |line| decode(line, &schema).map(drop)))

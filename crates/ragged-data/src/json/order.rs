@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
@@ -12,17 +13,51 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 #[derive(Debug, Default)]
 struct Order(HashMap<String, (usize, Order)>);
 
-/// The schema with its fields, at every depth, in the order in which they first occur in the lines.
-pub(super) fn as_written(text: &[u8], schema: Schema) -> Schema {
+/// The schema with its fields, at every depth, in the order in which they first occur in JSON lines. Fields that do not occur
+/// are the last ones.
+///
+/// The inference of arrow-json sorts fields by name; [`read`](super::read) applies this function by itself.
+///
+/// # Cost
+/// Lines are parsed until all fields have occurred, one record at a time; a fault of a line ends it.
+///
+/// ```
+/// use arrow_schema::{DataType, Field, Schema};
+/// let sorted = Schema::new(vec![Field::new("a", DataType::Int64, true), Field::new("b", DataType::Int64, true)]);
+/// let written = ragged_data::json::order_fields(&b"{\"b\": 1}\n{\"a\": 2}\n"[..], &sorted);
+/// assert_eq!(written.field(0).name(), "b");
+/// ```
+pub fn order_fields(lines: impl Read, schema: &Schema) -> Schema {
     let mut order = Order::default();
-    let mut records = serde_json::Deserializer::from_slice(text);
+    let mut records = serde_json::Deserializer::from_reader(lines);
+    let mut known = 0;
     // Ends with the text, or at a fault, which the decoder reports.
-    while (&mut order).deserialize(&mut records).is_ok() {}
-    let fields = order.of_fields(schema.fields());
-    Schema::new_with_metadata(fields, schema.metadata)
+    while (&mut order).deserialize(&mut records).is_ok() {
+        let count = order.count();
+        if count > known && order.has_all(schema.fields()) {
+            break;
+        }
+        known = count;
+    }
+    Schema::new_with_metadata(order.of_fields(schema.fields()), schema.metadata.clone())
 }
 
 impl Order {
+    /// Fields of all depths.
+    fn count(&self) -> usize {
+        self.0.values().map(|(_, below)| 1 + below.count()).sum()
+    }
+
+    fn has_all(&self, fields: &Fields) -> bool {
+        let has = |field: &FieldRef| {
+            self.0.get(field.name()).is_some_and(|(_, below)| match innermost(field.data_type()) {
+                DataType::Struct(fields) => below.has_all(fields),
+                _ => true,
+            })
+        };
+        fields.iter().all(has)
+    }
+
     fn of_fields(&self, fields: &Fields) -> Fields {
         let mut sorted: Vec<&FieldRef> = fields.iter().collect();
         sorted.sort_by_key(|field| self.0.get(field.name()).map_or(usize::MAX, |(place, _)| *place));
@@ -42,6 +77,14 @@ impl Order {
             }
             other => other.clone(),
         }
+    }
+}
+
+/// The type of the items of lists, at every depth.
+fn innermost(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::List(item) => innermost(item.data_type()),
+        other => other,
     }
 }
 

@@ -122,7 +122,8 @@ impl ExampleParser {
         Ok(())
     }
 
-    fn misfit(&self, call: Call, misfit: &Misfit, record: Option<usize>, key: Option<&Key>) -> Error {
+    /// The error of a feature.
+    pub(super) fn misfit(&self, call: Call, misfit: &Misfit, record: Option<usize>, key: Option<&Key>) -> Error {
         let what = match misfit {
             Misfit::Broken(Broken { what, at }) => format!("the message is broken at byte {at}: {what}"),
             Misfit::Kind { given } => {

@@ -76,7 +76,14 @@ impl ExampleParser {
     /// ```
     #[track_caller]
     pub fn new<N: Into<Arc<str>>, F: Into<Feature>>(features: impl IntoIterator<Item = (N, F)>) -> Result<Self> {
-        let call = Call::here("ExampleParser::new");
+        Self::of(Call::here("ExampleParser::new"), features)
+    }
+
+    /// As [`new`](Self::new), for another call.
+    pub(super) fn of<N: Into<Arc<str>>, F: Into<Feature>>(
+        call: Call,
+        features: impl IntoIterator<Item = (N, F)>,
+    ) -> Result<Self> {
         let mut parser = Self { keys: Vec::new(), by_name: HashMap::new(), outputs: Vec::new() };
         for (name, feature) in features {
             let (name, feature) = (name.into(), feature.into());
@@ -235,16 +242,21 @@ impl ExampleParser {
     #[track_caller]
     pub fn parse_tensor(&self, records: &impl AsRef<Tensor>) -> Result<Item> {
         let (call, records) = (Call::here("ExampleParser::parse_tensor"), records.as_ref());
-        if records.dtype() != DType::Str || records.rank() > 1 {
-            let what = format!("it needs a vector of strings, not {} of rank {}", records.dtype(), records.rank());
-            return Err(call.argument(what));
-        }
-        let column = ragged::operation::named(call.op, || Column::read(&[records]))?.remove(0);
-        let item = Item::of(Value::column(column));
+        let item = messages(call, records)?;
         let all: Vec<&[u8]> = item.strings()?.collect();
         let columns = self.columns(call, &all)?;
         self.item(call, columns, (records.rank() == 1).then_some(all.len()))
     }
+}
+
+/// The messages of a vector of strings, or of one string.
+pub(super) fn messages(call: Call, records: &Tensor) -> Result<Item> {
+    if records.dtype() != DType::Str || records.rank() > 1 {
+        let what = format!("it needs a vector of strings, not {} of rank {}", records.dtype(), records.rank());
+        return Err(call.argument(what));
+    }
+    let column = ragged::operation::named(call.op, || Column::read(&[records]))?.remove(0);
+    Ok(Item::of(Value::column(column)))
 }
 
 /// The default of a feature, for one example.

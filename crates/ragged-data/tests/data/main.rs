@@ -11,6 +11,7 @@ mod dlpack;
 mod json;
 mod large;
 mod memory;
+mod mutate;
 mod mutated_memory;
 mod mutations;
 mod npy;

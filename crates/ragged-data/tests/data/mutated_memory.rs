@@ -19,7 +19,8 @@ use ragged_data::dlpack::dlpark::{DlpackFlags, Managed, ManagedTensorBase};
 use ragged_data::dlpack::from_dlpack;
 
 use crate::allocations::peak_of;
-use crate::mutations::{ALL, SOME, mutate, mutations, quiet};
+use crate::mutate::{ALL, SOME, mutations, quiet};
+use crate::mutations::read_all;
 use crate::random_arrays::{Form, Random, array, widths};
 
 /// A stream of one batch with columns of these types.
@@ -82,7 +83,7 @@ fn arrow_ipc_streams() {
     let accepted = AtomicUsize::new(0);
     // An array of views may refer to the same bytes many times.
     let count = mutations(SOME);
-    mutate(&streams, count, 1 << 20, |bytes| {
+    read_all(&streams, count, 1 << 20, |bytes| {
         let Some(batch) = first_batch(bytes) else { return Ok(()) };
         accepted.fetch_add(1, Ordering::Relaxed);
         let masked = StructuredTensor::from_record_batch_masked(&batch, &device);

@@ -9,7 +9,17 @@ mod got;
 mod hostile;
 mod records;
 mod seed;
+mod sequences;
 mod threads;
+
+#[path = "../data/allocations.rs"]
+mod allocations;
+#[path = "../data/mutate.rs"]
+#[allow(dead_code, reason = "a part of it is about formats that take long")]
+mod mutate;
+
+#[global_allocator]
+static ALLOCATOR: allocations::Counting = allocations::Counting;
 
 #[path = "../../../../tests/conformance/case.rs"]
 #[allow(dead_code, reason = "a part of it is about other families")]

@@ -1,11 +1,11 @@
 //! Prefetch: back-pressure, overlap, dropped iterators, and panics.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ragged::{HostTensor, HostValues, RaggedTensor};
+use ragged::{Device, HostTensor, HostValues, RaggedTensor};
 use ragged_data::dataset::Dataset;
 use ragged_data::item::Item;
 
@@ -70,54 +70,90 @@ fn a_panic_goes_on_in_the_thread_that_iterates() {
     assert!(items.next().is_none(), "the iteration is over");
 }
 
-/// What happens when, in milliseconds from the start: the trace of a pipeline.
-#[derive(Clone)]
-struct Trace(Instant, Arc<Mutex<Vec<(String, f64, f64)>>>);
+/// What happens, in its order: the trace of a pipeline.
+#[derive(Clone, Default)]
+struct Trace(Arc<(Mutex<Vec<String>>, Condvar)>);
 impl Trace {
-    fn of<T>(&self, name: String, run: impl FnOnce() -> T) -> T {
-        let start = self.0.elapsed().as_secs_f64();
+    fn add(&self, event: String) {
+        self.0.0.lock().expect("no panic").push(event);
+        self.0.1.notify_all();
+    }
+
+    fn of<T>(&self, name: &str, run: impl FnOnce() -> T) -> T {
+        self.add(format!("{name} starts"));
         let out = run();
-        self.1.lock().expect("no panic").push((name, start * 1e3, self.0.elapsed().as_secs_f64() * 1e3));
+        self.add(format!("{name} ends"));
         out
+    }
+
+    /// Waits until it happens; whether it does.
+    fn wait(&self, event: &str) -> bool {
+        let lacks = |events: &mut Vec<String>| !events.iter().any(|e| e == event);
+        let events = self.0.0.lock().expect("no panic");
+        let (events, waited) = self.0.1.wait_timeout_while(events, Duration::from_secs(20), lacks).expect("no panic");
+        drop(events);
+        !waited.timed_out()
+    }
+
+    fn at(&self, event: &str) -> usize {
+        let events = self.0.0.lock().expect("no panic");
+        events.iter().position(|e| e == event).unwrap_or_else(|| panic!("no {event}: {events:?}"))
     }
 }
 
-#[test]
-fn reading_and_upload_overlap_the_work_before() {
-    const N: i32 = 6;
-    for device in crate::devices::devices() {
-        let trace = Trace(Instant::now(), Arc::default());
-        let (reads, uploads, on) = (trace.clone(), trace.clone(), device.clone());
-        let dataset = Dataset::from_fn(move || {
-            let reads = reads.clone();
-            (0..N).map(move |k| {
-                reads.of(format!("read {k}"), || {
-                    sleep(Duration::from_millis(30));
-                    Item::from_host(HostTensor::dense(&[1000], HostValues::I32(vec![k; 1000])))
-                })
+const BATCHES: i32 = 6;
+
+/// A pipeline that reads batches and uploads them, with a trace of both.
+fn traced(trace: &Trace, device: &Device) -> Dataset {
+    let (reads, uploads, on) = (trace.clone(), trace.clone(), device.clone());
+    Dataset::from_fn(move || {
+        let reads = reads.clone();
+        (0..BATCHES).map(move |k| {
+            reads.of(&format!("read {k}"), || {
+                Item::from_host(HostTensor::dense(&[1000], HostValues::I32(vec![k; 1000])))
             })
         })
-        .map(move |item| uploads.of(format!("upload {}", item.values::<i32>()?[0]), || item.to_device(&on)))
-        .prefetch(1);
-        let mut sum = 0;
-        for (k, item) in dataset.iter().enumerate() {
+    })
+    .map(move |item| uploads.of(&format!("upload {}", item.values::<i32>()?[0]), || item.to_device(&on)))
+}
+
+fn sum(item: &Item, device: &Device) -> i32 {
+    let x: RaggedTensor<i32> = item.tensor(device).and_then(TryInto::try_into).expect("a tensor");
+    x.reduce_sum(0).and_then(|x| x.item()).expect("a read")
+}
+
+/// The work on a batch ends only when the next one has been read and uploaded: without overlap it waits in vain.
+#[test]
+fn reading_and_upload_overlap_the_work_before() {
+    for device in crate::devices::devices() {
+        let trace = Trace::default();
+        let mut total = 0;
+        for (k, item) in traced(&trace, &device).prefetch(1).iter().enumerate() {
             let item = item.expect("an item");
-            sum += trace.of(format!("work {k}"), || {
-                sleep(Duration::from_millis(30));
-                let x: RaggedTensor<i32> = item.tensor(&device).and_then(TryInto::try_into).expect("a tensor");
-                x.reduce_sum(0).and_then(|x| x.item()).expect("a read")
+            total += trace.of(&format!("work {k}"), || {
+                let next = format!("upload {} ends", k + 1);
+                assert!(k + 1 == BATCHES as usize || trace.wait(&next), "{next} never, on {}", device.name());
+                sum(&item, &device)
             });
         }
-        assert_eq!(sum, 1000 * (0..N).sum::<i32>());
-        let all = trace.1.lock().expect("no panic").clone();
-        let find = |name: String| all.iter().find(|(n, ..)| *n == name).cloned().expect("an event");
-        let overlapped = (0..N - 1).filter(|k| {
-            let (work, read, upload) =
-                (find(format!("work {k}")), find(format!("read {}", k + 1)), find(format!("upload {}", k + 1)));
-            // The next batch is read while this one is worked on, and uploaded before the work on it begins.
-            read.1 < work.2 && upload.2 <= find(format!("work {}", k + 1)).1 + 1.0
-        });
-        let overlapped = overlapped.count();
-        assert!(overlapped >= 4, "{} of 5 on {}: {all:?}", overlapped, device.name());
+        assert_eq!(total, 1000 * (0..BATCHES).sum::<i32>());
+        for k in 0..BATCHES - 1 {
+            let end = trace.at(&format!("work {k} ends"));
+            for event in ["read", "upload"].map(|part| format!("{part} {} starts", k + 1)) {
+                assert!(trace.at(&event) < end, "{event} after work {k} on {}", device.name());
+            }
+        }
+    }
+}
+
+/// The same pipeline without a thread of its own: the trace shows that nothing overlaps.
+#[test]
+fn without_prefetch_nothing_overlaps() {
+    let (device, trace) = (Device::cpu(), Trace::default());
+    for (k, item) in traced(&trace, &device).iter().enumerate() {
+        trace.of(&format!("work {k}"), || sum(&item.expect("an item"), &device));
+    }
+    for k in 0..BATCHES - 1 {
+        assert!(trace.at(&format!("read {} starts", k + 1)) > trace.at(&format!("work {k} ends")));
     }
 }

@@ -73,6 +73,21 @@ impl Expression {
         }
     }
 
+    /// The function or saved program that is given the column.
+    pub(crate) fn reader_of(&self, column: usize) -> Option<&str> {
+        let (name, arguments): (&str, Vec<&Self>) = match self {
+            Self::Call(function, arguments) => {
+                (function.name, arguments.iter().flat_map(Argument::expressions).collect())
+            }
+            Self::Saved(place, inputs) => (place, inputs.iter().collect()),
+            Self::Column(_) | Self::Literal(_) | Self::Table(_) => return None,
+        };
+        match arguments.iter().any(|argument| matches!(argument, Self::Column(k) if *k == column)) {
+            true => Some(name),
+            false => arguments.into_iter().find_map(|argument| argument.reader_of(column)),
+        }
+    }
+
     /// The calls within each other, at most.
     pub(crate) fn depth(&self) -> usize {
         match self {

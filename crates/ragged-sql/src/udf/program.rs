@@ -141,7 +141,8 @@ pub(super) fn run(
     // Of literals only, one row says all.
     let rows = if read.iter().any(is_array) { args.number_rows } else { 1 };
     let columns = read.iter().map(|k| args.args[*k].to_array(rows)).collect::<Result<Vec<ArrayRef>>>()?;
-    let result = engine.run(&compiled, &columns, rows)?;
+    let names: Vec<&str> = read.iter().map(|k| args.arg_fields[*k].name().as_str()).collect();
+    let result = engine.run(&compiled, &names, &columns, rows)?;
     if read.iter().any(is_array) {
         Ok(ColumnarValue::Array(result))
     } else {

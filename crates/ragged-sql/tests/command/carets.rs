@@ -30,35 +30,35 @@ const CASES: &[Case] = &[
     ),
     (
         &["ragged_sum(tokens, axes => 1)", "in.parquet"],
-        "error: ragged_sum: it has no `axes`; usage: ragged_reduce_sum(x, axis?, keep?)
+        "error: ragged_sum: it has no `axes`; usage: ragged_sum(x, axis?, keep?)
   ragged_sum(tokens, axes => 1)
   ^^^^^^^^^^
 ",
     ),
     (
         &["ragged_length(words), ragged_sum(words)", "in.parquet"],
-        "error: ragged_reduce_sum is not defined for str
+        "error: ragged_sum is not defined for str
   ragged_length(words), ragged_sum(words)
                         ^^^^^^^^^^
 ",
     ),
     (
         &["'ragged_sum(words)', ragged_sum(tokens), ragged_abs(ragged_sum(words))", "in.parquet"],
-        "error: ragged_reduce_sum is not defined for str
+        "error: ragged_sum is not defined for str
   'ragged_sum(words)', ragged_sum(tokens), ragged_abs(ragged_sum(words))
                                                       ^^^^^^^^^^
 ",
     ),
     (
         &["id, ragged_ngrams(id, 2)", "in.parquet"],
-        "error: ragged_string_ngrams is not defined for i64: it needs byte strings
+        "error: ragged_ngrams is not defined for i64: it needs byte strings
   id, ragged_ngrams(id, 2)
       ^^^^^^^^^^^^^
 ",
     ),
     (
         &["ragged_sum(tokens, 1, true, 7)", "in.parquet"],
-        "error: ragged_reduce_sum: 4 arguments are given, which are too many; usage: ragged_reduce_sum(x, axis?, keep?)
+        "error: ragged_sum: 4 arguments are given, which are too many; usage: ragged_sum(x, axis?, keep?)
   ragged_sum(tokens, 1, true, 7)
   ^^^^^^^^^^
 ",
@@ -79,7 +79,7 @@ const CASES: &[Case] = &[
     ),
     (
         &["--sql", "SELECT id,\n\tragged_sum(logits, 0)\nFROM s", "-t", "s=scores.parquet"],
-        "error: ragged_reduce_sum: `axis` is the axis of the table's rows, which a function of one row cannot combine
+        "error: ragged_sum: `axis` is the axis of the table's rows, which a function of one row cannot combine
   \tragged_sum(logits, 0)
   \t^^^^^^^^^^
 ",
@@ -124,6 +124,48 @@ const CASES: &[Case] = &[
         "error: 
   id, sum(id)
   ^^
+",
+    ),
+    (
+        &["id, substr(id)", "in.parquet"],
+        "error: substr: the first character is missing
+  id, substr(id)
+      ^^^^^^  substr(text, from, count?)
+",
+    ),
+    (
+        &["id, upper(id, id)", "in.parquet"],
+        "error: 
+  id, upper(id, id)
+      ^^^^^  candidates: upper(String)
+",
+    ),
+    (
+        &["id +", "in.parquet"],
+        "error: Expected: an expression, found: the end
+  id +
+      ^
+",
+    ),
+    (
+        &["id", "in.parquet", "--where", "id >"],
+        "error: Expected: an expression, found: the end
+  id >
+      ^
+",
+    ),
+    (
+        &["id, (id", "in.parquet", "--where", "id > 1"],
+        "error: Expected: ), found: the end
+  id, (id
+         ^
+",
+    ),
+    (
+        &["id +", "in.parquet", "--program", "none.json"],
+        "error: Expected: an expression, found: the end
+  id +
+      ^
 ",
     ),
     (

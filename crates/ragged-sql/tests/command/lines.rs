@@ -79,13 +79,14 @@ fn faults_of_lines_have_a_file_and_a_line() {
     }
 }
 
-/// Faults of the values of a query are no faults of its files.
+/// Faults of the values of a query are no faults of lines.
 #[test]
-fn faults_of_casts_have_no_file() {
+fn faults_of_casts_have_the_row() {
     let folder = Folder::new().with_users();
     let ran = ragged(folder.path(), &["run", "CAST(name AS INT)", "users.csv", "-o", "out.parquet"]);
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
-    assert!(ran.errors.contains("'ann'") && !ran.errors.contains("users.csv"), "{}", ran.errors);
+    assert!(ran.errors.starts_with("error: users.csv: row 0 (the first is 0): "), "{}", ran.errors);
+    assert!(ran.errors.contains("'ann'"), "{}", ran.errors);
 }
 
 #[test]

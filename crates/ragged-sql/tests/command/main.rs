@@ -1,11 +1,13 @@
 //! The command line, as a process.
 
 mod carets;
+mod damaged;
 mod faults;
 mod files;
 mod inspect;
 mod killed;
 mod lines;
+mod order;
 mod outputs;
 mod process;
 mod progress;

@@ -22,14 +22,21 @@ fn each_format_has_the_rows() {
     let lines = std::fs::read_to_string(folder.path().join("out.jsonl")).expect("reads");
     assert_eq!(lines.lines().nth(2), Some(r#"{"id":2,"tokens":[1,2]}"#));
 
-    run("ragged_slice_rows(ragged_pad_rows(tokens, 4, -1), 0, 4) AS x", "out.npy").ok();
+    let padded = "ragged_slice_rows(ragged_pad_rows(tokens, 4, -1), 0, 4)";
+    run(&format!("arrow_cast({padded}, 'FixedSizeList(4, Int32)') AS x"), "out.npy").ok();
     let x = npy::read(folder.path().join("out.npy"), &Device::cpu()).expect("reads");
     assert_eq!((x.dtype(), x.shape()), (DType::I32, vec![Some(6), Some(4)]));
     assert!(x.to_string().contains("[[-1, -1, -1, -1], [0, -1, -1, -1]"), "{x}");
 
     let ran = run("tokens", "ragged.npy");
+    assert_eq!(ran.code, Some(2), "{}", ran.errors);
+    assert!(ran.errors.starts_with("error: tokens is of lists of any length, List(Int32), "), "{}", ran.errors);
+    let ran = run("CASE WHEN id = 3 THEN NULL ELSE id END AS n", "null.npy");
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
-    assert!(ran.errors.contains("lists of different lengths have no dense array"), "{}", ran.errors);
+    assert!(ran.errors.starts_with("error: n is NULL, or contains it, in row 3 of the result"), "{}", ran.errors);
+    let ran = run("arrow_cast(tokens, 'FixedSizeList(4, Int32)') AS x", "short.npy");
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.starts_with("error: in.parquet: row 0 (the first is 0): "), "{}", ran.errors);
     assert_eq!(folder.names(), ["in.parquet", "logs", "out.arrow", "out.jsonl", "out.npy"]);
 }
 

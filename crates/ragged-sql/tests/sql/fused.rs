@@ -1,5 +1,7 @@
 //! Nested calls are one program.
 
+use arrow::array::{Array, AsArray};
+
 use crate::calls::table;
 use crate::session::{Session, own_devices};
 
@@ -30,6 +32,37 @@ fn nested_calls_are_one_program_with_one_submission_and_upload_a_batch() {
             assert_eq!(after.submissions - before.submissions, 1);
             assert_eq!(after.waits - before.waits, 1);
         }
+    }
+}
+
+/// By the counters of the device: for each batch one submission, and an upload of each array of its column, once.
+#[test]
+fn each_batch_is_one_submission_and_one_upload() {
+    const ROWS: usize = 2;
+    const NESTED: &str = "SELECT ragged_sum(ragged_multiply(ragged_softmax(f), ragged_cumsum(f))) FROM t";
+    for device in own_devices().into_iter().filter(|device| !device.is_cpu()) {
+        let (fused, plain) = (Session::new(&device), Session::with(&device, 8192, false));
+        let of_batches = |session: &Session| {
+            session.table("t", &table(), ROWS);
+            // Plans and tables.
+            session.column(NESTED);
+            let before = device.stats();
+            session.column(NESTED);
+            device.stats() - before
+        };
+        let (_, column) = table().into_iter().find(|(name, _)| *name == "f").expect("a column");
+        let lists = column.as_list::<i32>();
+        let batches = lists.len().div_ceil(ROWS);
+        assert!(batches > 2);
+        // The offsets of each batch have one number more than it has rows.
+        let numbers = lists.values().len() + lists.len() + batches;
+        let used = of_batches(&fused);
+        assert_eq!(used.submissions, batches as u64, "{used:?}");
+        assert_eq!(used.waits, batches as u64, "{used:?}");
+        assert_eq!(used.bytes_uploaded, 4 * numbers as u64, "{used:?}");
+        let used = of_batches(&plain);
+        assert!(used.submissions > 3 * batches as u64, "a submission for each call: {used:?}");
+        assert!(used.bytes_uploaded > 8 * numbers as u64, "{used:?}");
     }
 }
 

@@ -63,7 +63,7 @@ fn nulls_within_lists_are_errors() {
     let lists = [Some(vec![Some(3), None])];
     session.table("t", &[("x", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists)))], 100);
     let error = session.query("SELECT ragged_sum(x) FROM t").expect_err("a null").to_string();
-    assert!(error.contains("a list of column 1 of the call contains NULL; array_compact(x)"), "{error}");
+    assert!(error.contains("ragged_reduce_sum: a list of `x` contains NULL; array_compact(x)"), "{error}");
     let sums = session.column("SELECT ragged_sum(array_compact(x)) FROM t");
     assert_eq!(sums.as_ref(), &Int32Array::from(vec![3]));
 }

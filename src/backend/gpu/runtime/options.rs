@@ -17,6 +17,9 @@ use crate::tuning::Tuning;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceOptions {
+    /// A part of the adapter's name, in any case, as [`Device::names`](crate::Device::names) lists them. By default the first
+    /// adapter is opened.
+    pub adapter: Option<String>,
     /// Maximum bytes per binding, if less than the adapter's limit; at least 8 KiB. Larger arrays are bound as several
     /// windows.
     pub max_binding: Option<u64>,
@@ -88,6 +91,7 @@ const CHECKED: bool = cfg!(debug_assertions);
 impl Default for DeviceOptions {
     fn default() -> Self {
         Self {
+            adapter: None,
             max_binding: None,
             max_buffer: None,
             max_pooled: None,
@@ -126,6 +130,8 @@ macro_rules! setters {
 }
 
 setters! {
+    /// Sets [`Self::adapter`](#structfield.adapter).
+    adapter: impl Into<String> = Some(adapter.into()),
     /// Sets [`Self::max_binding`](#structfield.max_binding).
     max_binding: u64 = Some(max_binding),
     /// Sets [`Self::max_buffer`](#structfield.max_buffer).

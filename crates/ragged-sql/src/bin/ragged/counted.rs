@@ -17,10 +17,11 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// How many bytes a query has read.
+/// How many bytes a query has read, and how many rows of files that this program reads by itself.
 #[derive(Debug, Default)]
 pub struct Count {
     bytes: AtomicU64,
+    rows: AtomicU64,
     is_running: AtomicBool,
 }
 
@@ -34,8 +35,20 @@ impl Count {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    fn add(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Counts rows that have been read.
+    pub fn add_rows(&self, rows: usize) {
+        self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that have been read.
+    pub fn add(&self, bytes: usize) {
+        if self.is_running.load(Ordering::Relaxed) {
+            self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
     }
 }
 
@@ -67,10 +80,8 @@ const CHUNK: u64 = 1 << 20;
 #[async_trait]
 impl ObjectStore for Counted {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        let is_arrow = location.extension().is_some_and(|extension| matches!(extension, "arrow" | "ipc" | "feather"));
         let mut result = self.files.get_opts(location, options).await?;
-        // Files of Arrow are sought in, which streams are not.
-        if !self.count.is_running.load(Ordering::Relaxed) || is_arrow {
+        if !self.count.is_running.load(Ordering::Relaxed) {
             return Ok(result);
         }
         if let GetResultPayload::File(mut file, path) = result.payload {
@@ -83,9 +94,7 @@ impl ObjectStore for Counted {
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let parts = self.files.get_ranges(location, ranges).await?;
-        if self.count.is_running.load(Ordering::Relaxed) {
-            self.count.add(parts.iter().map(Bytes::len).sum());
-        }
+        self.count.add(parts.iter().map(Bytes::len).sum());
         Ok(parts)
     }
 

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use datafusion::common::DataFusionError;
 
+use crate::written::Names;
+
 /// Why the command failed.
 #[derive(Debug)]
 pub struct Failure {
@@ -37,6 +39,11 @@ impl Failure {
     /// With lines below the message, which show the place.
     pub fn with(self, below: impl Display) -> Self {
         Self { below: below.to_string(), ..self }
+    }
+
+    /// With the names of functions that the query has.
+    pub fn renamed(self, names: &Names) -> Self {
+        Self { message: names.applied(&self.message), ..self }
     }
 
     /// A fault found while rows are read and computed.

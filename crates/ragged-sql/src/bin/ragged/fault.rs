@@ -1,7 +1,7 @@
 //! Faults of queries, with the place in the query and similar names.
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::{DataFusionError, SchemaError, Span};
+use datafusion::common::{DataFusionError, Location, SchemaError, Span};
 
 use ragged_sql::Functions;
 
@@ -24,21 +24,25 @@ pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: 
         DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
             Failure::data(message(root))
         }
-        DataFusionError::SQL(fault, _) => {
-            let text = fault.to_string();
-            let text = text.strip_prefix("sql parser error: ").unwrap_or(&text);
-            let (what, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
-            let span = location(place).map(|at| Span { start: at, end: at });
-            marked(Failure::usage(what), span, sql, "")
-        }
+        DataFusionError::SQL(..) => of_text(error, sql),
         DataFusionError::ResourcesExhausted(why) => Failure::limit(why),
         root => {
             let text = message(root);
+            if text.starts_with("Substring without for/from") {
+                let span = ["substr", "substring"].into_iter().find_map(|name| find_word(sql, name));
+                return marked(
+                    Failure::usage("substr: the first character is missing"),
+                    span,
+                    sql,
+                    "substr(text, from, count?)",
+                );
+            }
             let (what, hint) = text.split_once('\n').unwrap_or((&text, ""));
+            let hint = hint.trim().replace("Candidate functions:\n\t", "candidates: ").replace("\n\t", ", ");
             let unknown = what.strip_prefix("Invalid function '").and_then(|rest| rest.split_once('\''));
             let (what, hint) = match unknown {
                 Some((name, _)) => (format!("no function `{name}`"), similar_function(name, functions)),
-                None => (what.to_owned(), hint.to_owned()),
+                None => (what.to_owned(), hint),
             };
             if let Some(name) = unsupported(&text).filter(|name| has_function(name, functions)) {
                 return not_of_lists(&[name], sql);
@@ -52,6 +56,19 @@ pub fn of_plan(error: &DataFusionError, sql: &str, tables: &[Table], functions: 
             marked(Failure::usage(what), span, sql, &hint)
         }
     }
+}
+
+/// The failure of a text that cannot be parsed. One that ends early has its place at its end.
+pub fn of_text(error: &DataFusionError, sql: &str) -> Failure {
+    let DataFusionError::SQL(fault, _) = error.find_root() else { return Failure::usage(message(error.find_root())) };
+    let text = fault.to_string();
+    let text = text.strip_prefix("sql parser error: ").unwrap_or(&text);
+    let (what, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
+    let at = location(place).map(|at| Span { start: at, end: at });
+    let Some(expected) = what.strip_suffix(", found: EOF") else { return marked(Failure::usage(what), at, sql, "") };
+    let last = sql.trim_end().lines().enumerate().last();
+    let end = last.map(|(k, line)| Location { line: k as u64 + 1, column: line.chars().count() as u64 + 1 });
+    marked(Failure::usage(format!("{expected}, found: the end")), end.map(|at| Span { start: at, end: at }), sql, "")
 }
 
 /// The table that a message says is not there: `table 'datafusion.public.x' not found`.

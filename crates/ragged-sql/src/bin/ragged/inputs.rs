@@ -1,22 +1,20 @@
 //! Files as tables.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::common::DataFusionError;
-use datafusion::datasource::file_format::options::ArrowReadOptions;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::prelude::{CsvReadOptions, DataFrame, JsonReadOptions, ParquetReadOptions, SessionContext};
 
 use futures::TryStreamExt;
 use object_store::local::LocalFileSystem;
 
+use crate::counted::Count;
 use crate::exit::{Failure, message};
-use crate::streamed;
 use crate::text::{self, Text};
+use crate::{ipc, streamed};
 
 /// A table of a query.
 #[derive(Debug)]
@@ -27,8 +25,10 @@ pub struct Table {
     pub schema: SchemaRef,
     /// Of which lines the files are, if they are.
     pub text: Option<Text>,
-    /// The files of lines that the paths name.
+    /// The files that the paths name.
     pub files: Vec<PathBuf>,
+    /// Where this program reads the files by itself: bytes and rows, if they are known.
+    pub extent: Option<(u64, Option<u64>)>,
 }
 
 impl Table {
@@ -64,11 +64,16 @@ impl Kind {
     }
 }
 
-/// Makes files a table: single ones, patterns and folders of one kind.
+/// Makes files a table: single ones, patterns and folders of one kind. The bytes that are read of them are counted.
 ///
 /// # Errors
 /// Files that do not exist, of unknown or several kinds; a schema that cannot be read.
-pub async fn register(session: &SessionContext, name: Option<&str>, paths: &[String]) -> Result<Table, Failure> {
+pub async fn register(
+    session: &SessionContext,
+    name: Option<&str>,
+    paths: &[String],
+    count: &Arc<Count>,
+) -> Result<Table, Failure> {
     let mut kinds = paths.iter().map(|path| kind(path).map(|(kind, extension)| (kind, extension, path)));
     let Some(first) = kinds.next() else {
         return Err(Failure::usage("an input is required: files of one kind, or a pattern"));
@@ -81,24 +86,36 @@ pub async fn register(session: &SessionContext, name: Option<&str>, paths: &[Str
         }
     }
     let extension = format!(".{extension}");
-    if kind == Kind::Arrow {
-        paths.iter().try_for_each(|path| whole_arrow_file(path))?;
+    let files = files(session, paths, &extension).await.map_err(|error| unreadable(paths, &error))?;
+    if files.is_empty() {
+        return Err(Failure::usage(format!("{}: no file matches", paths.join(", "))));
     }
-    let files = match kind.text() {
-        Some(_) => files(session, paths, &extension).await.map_err(|error| unreadable(paths, &error))?,
-        None => Vec::new(),
-    };
-    let frame = match kind {
-        Kind::Compressed(text) => streamed(session, paths, &files, text).await?,
-        _ => {
-            let frame = read(session, kind, &extension, paths.to_vec()).await;
-            frame.map_err(|error| fault_of_file(kind, &files).unwrap_or_else(|| unreadable(paths, &error)))?
+    let (frame, extent) = match kind {
+        Kind::Arrow => {
+            let (read, of) = (files.clone(), count.clone());
+            let table = tokio::task::spawn_blocking(move || ipc::table(&read, &of)).await.map_err(Failure::data)?;
+            let table = table?;
+            let extent = (table.bytes(), Some(table.rows()));
+            (session.read_table(Arc::new(table)), Some(extent))
         }
+        Kind::Compressed(text) => {
+            let schema = schema(&files, text).await?;
+            let table = streamed::table(&files, text, &schema, count);
+            let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
+            (table.and_then(|table| session.read_table(Arc::new(table))), Some((bytes, None)))
+        }
+        Kind::Text(Text::Json) => {
+            // DataFusion itself sorts the fields by name.
+            let schema = schema(&files, Text::Json).await?;
+            (read(session, kind, &extension, paths.to_vec(), Some(&schema)).await, None)
+        }
+        _ => (read(session, kind, &extension, paths.to_vec(), None).await, None),
     };
+    let frame = frame.map_err(|error| fault_of_file(kind, &files).unwrap_or_else(|| unreadable(paths, &error)))?;
     let schema: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
     // DataFusion takes the schema of the first.
-    for path in paths[1..].iter().filter(|_| !matches!(kind, Kind::Compressed(_))) {
-        let other = read(session, kind, &extension, vec![path.clone()]).await;
+    for path in paths[1..].iter().filter(|_| matches!(kind, Kind::Parquet | Kind::Text(Text::Csv))) {
+        let other = read(session, kind, &extension, vec![path.clone()], None).await;
         let other = other.map_err(|error| unreadable(std::slice::from_ref(path), &error))?;
         let columns = |schema: &Schema| -> Vec<(String, DataType)> {
             schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect()
@@ -110,7 +127,8 @@ pub async fn register(session: &SessionContext, name: Option<&str>, paths: &[Str
     if schema.fields().is_empty() {
         return Err(Failure::data(format!("{}: there are no columns, or no files", paths.join(", "))));
     }
-    let table = Table { name: name.map(str::to_owned), paths: paths.to_vec(), schema, text: kind.text(), files };
+    let table =
+        Table { name: name.map(str::to_owned), paths: paths.to_vec(), schema, text: kind.text(), files, extent };
     session
         .register_table(name.unwrap_or(INPUT), frame.into_view())
         .map_err(|error| Failure::usage(message(error.find_root())))?;
@@ -120,27 +138,26 @@ pub async fn register(session: &SessionContext, name: Option<&str>, paths: &[Str
 /// The name of the only input.
 pub const INPUT: &str = "input";
 
-/// The rows of files of one kind.
+/// The rows of files that DataFusion reads.
 async fn read(
     session: &SessionContext,
     kind: Kind,
     extension: &str,
     paths: Vec<String>,
+    schema: Option<&SchemaRef>,
 ) -> Result<DataFrame, DataFusionError> {
     match kind {
-        Kind::Parquet => session.read_parquet(paths, ParquetReadOptions::default().file_extension(extension)).await,
         // Types are those of all rows: the first ones may have whole numbers only.
-        Kind::Text(Text::Csv) | Kind::Compressed(Text::Csv) => {
+        Kind::Text(Text::Csv) => {
             let options = CsvReadOptions::default().file_extension(extension).schema_infer_max_records(usize::MAX);
             session.read_csv(paths, options).await
         }
-        Kind::Text(Text::Json) | Kind::Compressed(Text::Json) => {
-            let options = JsonReadOptions::default().file_extension(extension).schema_infer_max_records(usize::MAX);
+        Kind::Text(Text::Json) => {
+            let mut options = JsonReadOptions::default().file_extension(extension);
+            options.schema = schema.map(|schema| &**schema);
             session.read_json(paths, options).await
         }
-        Kind::Arrow => {
-            session.read_arrow(paths, ArrowReadOptions { file_extension: extension, ..Default::default() }).await
-        }
+        _ => session.read_parquet(paths, ParquetReadOptions::default().file_extension(extension)).await,
     }
 }
 
@@ -162,22 +179,11 @@ async fn files(session: &SessionContext, paths: &[String], extension: &str) -> R
     Ok(files)
 }
 
-/// The rows of compressed files.
-async fn streamed(
-    session: &SessionContext,
-    paths: &[String],
-    files: &[PathBuf],
-    text: Text,
-) -> Result<DataFrame, Failure> {
-    if files.is_empty() {
-        return Err(Failure::usage(format!("{}: no file matches", paths.join(", "))));
-    }
-    let read = files.to_vec();
-    let schema = tokio::task::spawn_blocking(move || text::schema(&read, text)).await.map_err(Failure::data)?;
-    let schema: SchemaRef = Arc::new(schema.map_err(Failure::data)?);
-    let table = streamed::table(files, text, &schema);
-    let frame = table.and_then(|table| session.read_table(Arc::new(table)));
-    frame.map_err(|error| unreadable(paths, &error))
+/// The types of all lines of files.
+async fn schema(files: &[PathBuf], text: Text) -> Result<SchemaRef, Failure> {
+    let files = files.to_vec();
+    let schema = tokio::task::spawn_blocking(move || text::schema(&files, text)).await.map_err(Failure::data)?;
+    schema.map(Arc::new).map_err(Failure::data)
 }
 
 /// The first fault of the files of lines, with its place.
@@ -225,26 +231,6 @@ fn kind(path: &str) -> Result<(Kind, String), Failure> {
         }
     };
     Ok((kind, compression.map_or(inner.clone(), |compression| format!("{inner}.{compression}"))))
-}
-
-/// Whether a file of Arrow that begins as one ends as one; a stream has no such mark.
-fn whole_arrow_file(path: &str) -> Result<(), Failure> {
-    const MARK: [u8; 6] = *b"ARROW1";
-    let ends = || -> std::io::Result<([u8; 6], [u8; 6])> {
-        let mut file = File::open(path)?;
-        let (mut first, mut last) = ([0; 6], [0; 6]);
-        file.read_exact(&mut first)?;
-        file.seek(SeekFrom::End(-6))?;
-        file.read_exact(&mut last)?;
-        Ok((first, last))
-    };
-    match ends() {
-        Ok((first, last)) if first == MARK && last != MARK => {
-            Err(Failure::data(format!("{path}: the file is cut: its end lacks the mark of Arrow files")))
-        }
-        // Patterns, folders, and files that are too short are left to the reader.
-        _ => Ok(()),
-    }
 }
 
 fn unreadable(paths: &[String], error: &DataFusionError) -> Failure {

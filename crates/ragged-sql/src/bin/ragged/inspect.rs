@@ -4,12 +4,17 @@ mod columns;
 mod histogram;
 mod tensors;
 
+use std::sync::Arc;
+
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
+use ragged::Device;
+use ragged_sql::Functions;
 
 use crate::arguments::Inspect;
 use crate::exit::Failure;
-use crate::{inputs, output, streamed};
+use crate::located::{Query, with_places};
+use crate::{inputs, output};
 use columns::Column;
 
 /// Prints what a file contains.
@@ -25,12 +30,18 @@ pub async fn inspect(inspect: &Inspect) -> Result<(), Failure> {
         return output::print(&text);
     }
     let session = SessionContext::new();
-    let table = inputs::register(&session, None, std::slice::from_ref(&path)).await?;
+    let table = inputs::register(&session, None, std::slice::from_ref(&path), &Arc::default()).await?;
     let mut columns: Vec<Column> = table.schema.fields().iter().flat_map(|field| Column::all(field)).collect();
     let mut rows = 0;
     let frame = session.table(inputs::INPUT).await.map_err(|error| Failure::of_rows(&error))?;
     let batches = frame.execute_stream().await.map_err(|error| Failure::of_rows(&error))?;
-    let mut batches = streamed::with_files(batches, std::slice::from_ref(&table));
+    let query = Query {
+        session,
+        sql: format!("SELECT * FROM {}", inputs::INPUT),
+        tables: vec![table],
+        functions: Functions::new(&Device::cpu()),
+    };
+    let mut batches = with_places(batches, &Arc::new(query));
     while let Some(batch) = batches.next().await {
         let batch = batch.map_err(|error| Failure::of_rows(&error))?;
         rows += batch.num_rows();

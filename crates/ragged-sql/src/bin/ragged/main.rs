@@ -7,17 +7,37 @@ mod counted;
 mod exit;
 mod fault;
 mod functions;
+mod guarded;
 mod inputs;
 mod inspect;
+mod ipc;
+mod located;
 mod output;
 mod place;
+mod plan;
 mod progress;
 mod query;
+mod runtime_folder;
 mod session;
 mod short_names;
 mod streamed;
 mod text;
 mod written;
+
+#[cfg(test)]
+#[path = "../../../../ragged-data/tests/data/allocations.rs"]
+mod allocations;
+#[cfg(test)]
+#[path = "../../../../ragged-data/tests/data/mutate.rs"]
+#[allow(dead_code, reason = "a part of it is about formats that take long")]
+mod mutate;
+#[cfg(test)]
+mod mutations;
+
+/// Counts what damaged files take.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: allocations::Counting = allocations::Counting;
 
 use std::process::ExitCode;
 
@@ -36,7 +56,13 @@ fn computes_by_itself() {
 }
 
 fn main() -> ExitCode {
+    guarded::keep_panics();
     let Arguments { command } = Arguments::parse();
+    let _folder = match &command {
+        // SAFETY: no other thread runs yet.
+        Command::Run(run) if run.device != "cpu" => unsafe { runtime_folder::set() },
+        _ => None,
+    };
     let runtime =
         match tokio::runtime::Builder::new_multi_thread().on_thread_start(computes_by_itself).enable_all().build() {
             Ok(runtime) => runtime,

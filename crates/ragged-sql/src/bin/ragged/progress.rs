@@ -9,10 +9,12 @@ use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::streaming::StreamingTableExec;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use ragged_sql::Functions;
 
 use crate::counted::Count;
+use crate::inputs::Table;
 
 /// Between two messages.
 pub const PERIOD: Duration = Duration::from_millis(200);
@@ -43,9 +45,20 @@ struct Total {
 }
 
 impl Progress {
-    pub fn new(plan: &Arc<dyn ExecutionPlan>, count: &Arc<Count>, functions: Functions, lines: bool) -> Self {
+    pub fn new(
+        plan: &Arc<dyn ExecutionPlan>,
+        tables: &[Table],
+        count: &Arc<Count>,
+        functions: Functions,
+        lines: bool,
+    ) -> Self {
         let mut total = Total { rows: Some(0), bytes: 0 };
         leaves(plan, &mut |leaf| total.add(leaf));
+        for (bytes, rows) in tables.iter().filter_map(|table| table.extent) {
+            let sum = |sum: usize| sum.checked_add(usize::try_from(rows?).ok()?);
+            total.rows = total.rows.and_then(sum);
+            total.bytes += bytes;
+        }
         let to = match lines {
             true => To::Lines,
             false if stderr().is_terminal() => To::Terminal(bar()),
@@ -70,12 +83,19 @@ impl Progress {
         }
     }
 
-    /// The last state.
+    /// The last state, of a query that is done.
     pub fn finish(&self) {
         match &self.to {
-            To::Terminal(bar) => bar.finish_and_clear(),
+            To::Terminal(_) => self.clear(),
             To::Lines => self.line(true),
             To::Nowhere => {}
+        }
+    }
+
+    /// Leaves the terminal as it was.
+    pub fn clear(&self) {
+        if let To::Terminal(bar) = &self.to {
+            bar.finish_and_clear();
         }
     }
 
@@ -83,7 +103,7 @@ impl Progress {
     fn done(&self) -> Option<f64> {
         let part = match self.total.rows {
             Some(rows) if rows > 0 => self.rows() as f64 / rows as f64,
-            _ if self.total.bytes > 0 => self.count.bytes() as f64 / self.total.bytes as f64,
+            _ if self.total.bytes > 0 => self.bytes() as f64 / self.total.bytes as f64,
             _ => return None,
         };
         Some(part.min(1.0))
@@ -91,9 +111,18 @@ impl Progress {
 
     /// Rows that have been read.
     fn rows(&self) -> usize {
-        let mut rows = 0;
+        let mut rows = usize::try_from(self.count.rows()).unwrap_or(usize::MAX);
         leaves(&self.plan, &mut |leaf| rows += leaf.metrics().and_then(|metrics| metrics.output_rows()).unwrap_or(0));
         rows
+    }
+
+    /// Bytes that have been read of the total. Parts of files of lines are read to the ends of their last lines, which are also
+    /// in the next parts.
+    fn bytes(&self) -> u64 {
+        match self.total.bytes {
+            0 => self.count.bytes(),
+            total => self.count.bytes().min(total),
+        }
     }
 
     fn message(&self, done: Option<f64>) -> String {
@@ -105,7 +134,7 @@ impl Progress {
         };
         let left = done.filter(|done| *done > 0.01).map(|done| (seconds / done - seconds).ceil() as u64);
         let left = left.map_or(String::new(), |left| format!("  {}:{:02} left", left / 60, left % 60));
-        format!("{}  {rate}{left}", HumanBytes(self.count.bytes()))
+        format!("{}  {rate}{left}", HumanBytes(self.bytes()))
     }
 
     fn line(&self, is_done: bool) {
@@ -115,7 +144,7 @@ impl Progress {
             stderr(),
             "{{\"rows\":{},\"total_rows\":{rows},\"bytes\":{},\"total_bytes\":{},\"values\":{},\"seconds\":{:.3},\"done\":{is_done}}}",
             self.rows(),
-            self.count.bytes(),
+            self.bytes(),
             self.total.bytes,
             self.functions.values(),
             self.started.elapsed().as_secs_f64(),
@@ -125,6 +154,10 @@ impl Progress {
 
 impl Total {
     fn add(&mut self, leaf: &dyn ExecutionPlan) {
+        // Of files that this program reads by itself, whose extent the tables have.
+        if leaf.downcast_ref::<StreamingTableExec>().is_some() {
+            return;
+        }
         let statistics = StatisticsContext::new().compute(leaf, &StatisticsArgs::new());
         let rows = statistics.map_or(Precision::Absent, |statistics| statistics.num_rows);
         self.rows = match (self.rows, rows) {

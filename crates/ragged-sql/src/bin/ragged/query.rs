@@ -6,19 +6,19 @@ use datafusion::common::DataFusionError;
 use datafusion::config::Dialect;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_plan::{displayable, execute_stream};
-use datafusion::prelude::{DataFrame, SQLOptions, SessionContext};
-
-use ragged_sql::Functions;
+use datafusion::prelude::{DataFrame, SessionContext};
 
 use crate::arguments::Run;
 use crate::counted::{Count, Counted};
 use crate::exit::{Failure, message};
 use crate::fault;
 use crate::inputs::{self, INPUT, Table};
+use crate::located::{Query, with_places};
 use crate::output::Output;
+use crate::plan::planned;
 use crate::progress::Progress;
 use crate::session::session;
-use crate::{calls, short_names, streamed, written};
+use crate::written::{self, Names};
 
 /// Computes the rows and writes them.
 ///
@@ -28,27 +28,34 @@ pub async fn run(run: &Run) -> Result<(), Failure> {
     let (session, functions) = session(run)?;
     let count = Arc::new(Count::default());
     session.register_object_store(ObjectStoreUrl::local_filesystem().as_ref(), Arc::new(Counted::new(&count)));
-    let (sql, tables) = query(run, &session).await?;
-    let frame = plan(&session, &sql, &tables, &functions).await?;
+    let (sql, tables) = query(run, &session, &count).await?;
+    let names = Names::of(&sql, &session.state());
+    let computed = compute(run, Query { session, sql, tables, functions }, &count).await;
+    computed.map_err(|failure| failure.renamed(&names))
+}
+
+async fn compute(run: &Run, query: Query, count: &Arc<Count>) -> Result<(), Failure> {
+    let Query { session, sql, tables, functions } = &query;
+    let frame = planned(session, sql, tables, functions).await?;
     if run.explain {
         return explain(frame).await;
     }
     let schema = Arc::new(frame.schema().as_arrow().clone());
     let output = Output::new(&run.output, run.format, &schema)?;
     let context = Arc::new(frame.task_ctx());
-    let failed = |error: DataFusionError| fault::of_plan(&error, &sql, &tables, &functions);
+    let failed = |error: DataFusionError| fault::of_plan(&error, sql, tables, functions);
     let plan = frame.create_physical_plan().await.map_err(failed)?;
     count.start();
-    let progress = Progress::new(&plan, &count, functions, run.json_progress);
+    let progress = Progress::new(&plan, tables, count, functions.clone(), run.json_progress);
     let rows = execute_stream(plan, context).map_err(|error| Failure::of_rows(&error))?;
-    let rows = streamed::with_files(rows, &tables);
+    let rows = with_places(rows, &Arc::new(query));
     let done = output.write(rows, &progress).await;
-    progress.finish();
+    progress.clear();
     done
 }
 
 /// The query of the command, and its tables. Each part that the user wrote has lines of its own, so that faults can show it.
-async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table>), Failure> {
+async fn query(run: &Run, session: &SessionContext, count: &Arc<Count>) -> Result<(String, Vec<Table>), Failure> {
     if let Some(sql) = &run.sql {
         if let Some(input) = run.select.iter().chain(&run.inputs).next() {
             return Err(Failure::usage(format!("{input}: the tables of a query are given by --table NAME=FILE")));
@@ -60,7 +67,7 @@ async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table
                     "--table {table}: it must be NAME=FILE; a name has letters, digits and _"
                 )));
             };
-            tables.push(inputs::register(session, Some(name), &[path.to_owned()]).await?);
+            tables.push(inputs::register(session, Some(name), &[path.to_owned()], count).await?);
         }
         return Ok((sql.clone(), tables));
     }
@@ -68,7 +75,8 @@ async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table
     if select.trim().is_empty() {
         return Err(Failure::usage("the select list is empty; `*` has all columns"));
     }
-    let table = inputs::register(session, None, &run.inputs).await?;
+    check_clauses(session, select, run.condition.as_deref())?;
+    let table = inputs::register(session, None, &run.inputs, count).await?;
     let select = match &run.program {
         Some(file) => format!("ragged_program('{}',\n{select}\n) AS result", file.replace('\'', "''")),
         None => format!("\n{select}\n"),
@@ -77,36 +85,31 @@ async fn query(run: &Run, session: &SessionContext) -> Result<(String, Vec<Table
     Ok((format!("SELECT {select} FROM {INPUT} {condition}"), vec![table]))
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+/// Parses the select list and the condition by themselves, so that faults show what the user wrote and nothing else.
+///
+/// # Errors
+/// Faults of each, with their places; other clauses of a query.
+fn check_clauses(session: &SessionContext, select: &str, condition: Option<&str>) -> Result<(), Failure> {
+    let state = session.state();
+    let parse = |sql: &str| {
+        let parsed = state.sql_to_statement(sql, &Dialect::default());
+        parsed.map_err(|error| fault::of_text(&error, sql))
+    };
+    let list = parse(&format!("SELECT\n{select}"))?;
+    if written::has_clauses(&list) {
+        return Err(Failure::usage(
+            "the select list has clauses of a query: its input is the file of the command, --where chooses rows, and --sql takes a whole \
+             query",
+        ));
+    }
+    match condition {
+        Some(condition) => parse(&format!("SELECT 1 WHERE\n{condition}")).map(drop),
+        None => Ok(()),
+    }
 }
 
-async fn plan(
-    session: &SessionContext,
-    sql: &str,
-    tables: &[Table],
-    functions: &Functions,
-) -> Result<DataFrame, Failure> {
-    let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let failed = |error: DataFusionError| fault::of_plan(&error, sql, tables, functions);
-    let state = session.state();
-    let mut statement = state.sql_to_statement(sql, &Dialect::default()).map_err(failed)?;
-    written::name_columns(&mut statement);
-    let is_ours =
-        |name: &str| state.scalar_functions().get(name).is_some_and(|function| function.name().starts_with("ragged_"));
-    ragged_sql::complete_arguments_of(&mut statement, is_ours).map_err(failed)?;
-    let plan = match state.statement_to_plan(statement.clone()).await {
-        Ok(plan) => plan,
-        Err(error) => return Err(failed(calls::with_place(error, &statement, &state, functions).await)),
-    };
-    reads_only.verify_plan(&plan).map_err(failed)?;
-    let names = short_names::of_lists(&plan, functions);
-    if !names.is_empty() {
-        return Err(fault::not_of_lists(&names, sql));
-    }
-    // Faults of calls are found before anything is written.
-    let plan = state.optimize(&plan).map_err(failed)?;
-    Ok(DataFrame::new(state, plan))
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 async fn explain(frame: DataFrame) -> Result<(), Failure> {

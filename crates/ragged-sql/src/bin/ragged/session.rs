@@ -59,25 +59,15 @@ fn device(name: &str, memory: Option<u64>) -> Result<Device, Failure> {
             None => options,
         }
     };
-    let found = match name {
+    let found = match name.trim().to_lowercase().as_str() {
         "cpu" => Ok(cpu()),
         "gpu" => Device::gpu_with(&options()),
-        // The first adapter is the one that is opened with options.
-        name if first_of_name(name) == Some(1) => Device::gpu_with(&options()),
-        name if memory.is_some() => {
-            return Err(Failure::usage(format!("--device {name}: --memory is for `cpu` and the first adapter, `gpu`")));
-        }
-        name => Device::named(name),
+        "best" => Device::best().and_then(|best| match best.is_cpu() {
+            true => Ok(cpu()),
+            false => Device::gpu_with(&options().adapter(best.name())),
+        }),
+        "" => Device::named(name),
+        part => Device::gpu_with(&options().adapter(part)),
     };
     found.map_err(|error| Failure::usage(format!("--device {name}: {}", ragged_sql::message(&error))))
-}
-
-/// Where the first adapter whose name has the part is among the devices, the CPU before them.
-fn first_of_name(part: &str) -> Option<usize> {
-    let part = part.trim().to_lowercase();
-    let has_part = |name: &String| !part.is_empty() && name.to_lowercase().contains(&part);
-    if matches!(&*part, "cpu" | "gpu" | "best") {
-        return None;
-    }
-    Device::names().iter().skip(1).position(has_part).map(|k| k + 1)
 }

@@ -10,6 +10,9 @@ use datafusion::arrow::csv;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::json;
+use ragged_data::json::order_fields;
+
+use crate::counted::Count;
 
 /// A format of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +32,33 @@ pub fn compression(path: &Path) -> Option<&'static str> {
 /// # Errors
 /// A file that cannot be read.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    let file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    decompressed(path, File::open(path)?)
+}
+
+/// The lines of a file, whose bytes are counted as they are read.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn open_counted(path: &Path, count: &Arc<Count>) -> io::Result<Box<dyn BufRead + Send>> {
+    decompressed(path, CountedFile { file: File::open(path)?, count: count.clone() })
+}
+
+/// A file that counts its bytes as they are read.
+struct CountedFile {
+    file: File,
+    count: Arc<Count>,
+}
+
+impl Read for CountedFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.count.add(read);
+        Ok(read)
+    }
+}
+
+fn decompressed(path: &Path, file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let file = BufReader::with_capacity(1 << 16, file);
     Ok(match compression(path) {
         Some("gz") => Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(file))),
         Some(_) => Box::new(BufReader::new(zstd::Decoder::with_buffer(file)?)),
@@ -39,12 +68,16 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
-/// The rows of a file.
+/// The rows of lines.
 ///
 /// # Errors
-/// A file that cannot be read. The items have those of its lines.
-pub fn batches(path: &Path, text: Text, schema: &SchemaRef, rows: usize) -> Result<Batches, ArrowError> {
-    let lines = open(path)?;
+/// Lines that cannot be read. The items have the faults of rows.
+pub fn batches(
+    lines: Box<dyn BufRead + Send>,
+    text: Text,
+    schema: &SchemaRef,
+    rows: usize,
+) -> Result<Batches, ArrowError> {
     Ok(match text {
         Text::Csv => Box::new(
             csv::ReaderBuilder::new(schema.clone()).with_header(true).with_batch_size(rows).build_buffered(lines)?,
@@ -64,11 +97,8 @@ pub fn schema(files: &[PathBuf], text: Text) -> Result<Schema, String> {
     };
     match text {
         Text::Json => {
-            let mut all: Box<dyn BufRead + Send> = Box::new(Cursor::new(""));
-            for file in files {
-                all = Box::new(all.chain(Cursor::new("\n")).chain(open(file).map_err(|error| failed(error.into()))?));
-            }
-            Ok(json::reader::infer_json_schema(all, None).map_err(failed)?.0)
+            let (schema, _) = json::reader::infer_json_schema(all(files).map_err(failed)?, None).map_err(failed)?;
+            Ok(order_fields(all(files).map_err(failed)?, &schema))
         }
         Text::Csv => {
             let mut merged: Option<Schema> = None;
@@ -83,6 +113,15 @@ pub fn schema(files: &[PathBuf], text: Text) -> Result<Schema, String> {
             Ok(merged.unwrap_or_else(Schema::empty))
         }
     }
+}
+
+/// The lines of files, one after the other.
+fn all(files: &[PathBuf]) -> Result<Box<dyn BufRead + Send>, ArrowError> {
+    let mut all: Box<dyn BufRead + Send> = Box::new(Cursor::new(""));
+    for file in files {
+        all = Box::new(all.chain(Cursor::new("\n")).chain(open(file)?));
+    }
+    Ok(all)
 }
 
 fn of_csv(file: &Path) -> Result<Schema, ArrowError> {
@@ -111,10 +150,12 @@ pub fn fault(path: &Path, text: Text, schema: Option<&SchemaRef>) -> Option<Stri
             "the file is compressed; its name must end in .gz or .zst, as that of one that is".to_owned()
         }
         (Text::Csv, None) => of_csv(path).err()?.to_string(),
-        (Text::Csv, Some(schema)) => match batches(path, text, schema, CHUNK) {
-            Ok(mut batches) => batches.find_map(Result::err)?.to_string(),
-            Err(error) => error.to_string(),
-        },
+        (Text::Csv, Some(schema)) => {
+            match open(path).map_err(Into::into).and_then(|lines| batches(lines, text, schema, CHUNK)) {
+                Ok(mut batches) => batches.find_map(Result::err)?.to_string(),
+                Err(error) => error.to_string(),
+            }
+        }
         (Text::Json, None) => of_json_types(path)?,
         (Text::Json, Some(schema)) => of_json_rows(path, schema)?,
     };

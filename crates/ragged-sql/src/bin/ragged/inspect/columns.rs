@@ -3,6 +3,7 @@
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Float64Array, GenericListArray, OffsetSizeTrait, RecordBatch, StringArray,
 };
+use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::compute::kernels::aggregate::{max, min};
 use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
@@ -17,7 +18,8 @@ pub struct Column {
     /// The column and the fields within it.
     path: Vec<String>,
     kind: DataType,
-    nulls: u64,
+    /// Of each depth: rows, and items of lists.
+    nulls: Vec<u64>,
     /// Lengths of the lists of each depth.
     lists: Vec<Histogram>,
     values: u64,
@@ -45,7 +47,7 @@ impl Column {
 
     fn new(path: Vec<String>, kind: DataType) -> Self {
         let text = Histogram::default();
-        Self { path, kind, nulls: 0, lists: Vec::new(), values: 0, range: None, nans: 0, text }
+        Self { path, kind, nulls: Vec::new(), lists: Vec::new(), values: 0, range: None, nans: 0, text }
     }
 
     /// The column of the table.
@@ -60,10 +62,22 @@ impl Column {
     }
 
     fn add_within(&mut self, array: &ArrayRef, depth: usize, fields: &[String]) {
+        if self.nulls.len() <= depth {
+            self.nulls.resize(depth + 1, 0);
+        }
+        self.nulls[depth] += array.logical_null_count() as u64;
         match array.data_type() {
+            DataType::ListView(item) => self.add_as(&DataType::List(item.clone()), array, depth, fields),
+            DataType::LargeListView(item) => self.add_as(&DataType::LargeList(item.clone()), array, depth, fields),
             DataType::Struct(_) => {
                 let Some((first, others)) = fields.split_first() else { return };
                 if let Some(column) = array.as_struct().column_by_name(first) {
+                    // A field of a record that is NULL is NULL, once.
+                    let (of_records, of_field) = (array.logical_nulls(), column.logical_nulls());
+                    let both = NullBuffer::union(of_records.as_ref(), of_field.as_ref());
+                    self.nulls[depth] -= array.logical_null_count() as u64;
+                    self.nulls[depth] +=
+                        both.map_or(0, |both| both.null_count() as u64) - column.logical_null_count() as u64;
                     self.add_within(&column.clone(), depth, others);
                 }
             }
@@ -75,6 +89,15 @@ impl Column {
                 self.add_within(array.as_fixed_size_list().values(), depth + 1, fields);
             }
             _ => self.leaves(array),
+        }
+    }
+
+    /// Views in their order, without what no view has.
+    fn add_as(&mut self, kind: &DataType, array: &ArrayRef, depth: usize, fields: &[String]) {
+        // The NULLs of the views are counted.
+        if let Ok(lists) = cast(array, kind) {
+            self.nulls[depth] -= array.logical_null_count() as u64;
+            self.add_within(&lists, depth, fields);
         }
     }
 
@@ -92,7 +115,6 @@ impl Column {
     }
 
     fn lengths(&mut self, array: &ArrayRef, depth: usize, length: impl Fn(usize) -> usize) {
-        self.nulls += array.null_count() as u64;
         if self.lists.len() <= depth {
             self.lists.resize(depth + 1, Histogram::default());
         }
@@ -100,7 +122,6 @@ impl Column {
     }
 
     fn leaves(&mut self, array: &ArrayRef) {
-        self.nulls += array.logical_null_count() as u64;
         self.values += array.len() as u64;
         let kind = array.data_type();
         if kind.is_numeric() {
@@ -139,9 +160,11 @@ impl Column {
 
 fn innermost(kind: &DataType) -> &DataType {
     match kind {
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            innermost(item.data_type())
-        }
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _) => innermost(item.data_type()),
         kind => kind,
     }
 }
@@ -155,7 +178,7 @@ pub fn describe(columns: &[Column]) -> String {
     let table = RecordBatch::try_from_iter([
         column("column", &|column| column.path.join(".")),
         column("type", &|column| column.kind.to_string()),
-        column("NULL", &|column| column.nulls.to_string()),
+        column("NULL", &|column| column.nulls.iter().map(u64::to_string).collect::<Vec<_>>().join("; ")),
         column("lengths", &|column| column.lists.iter().map(lengths).collect::<Vec<_>>().join("; ")),
         column("values", &|column| column.values.to_string()),
         column("range", &Column::values),

@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, GenericListArray, OffsetSizeTrait, RecordBatch, new_empty_array,
-};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_empty_array};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use ragged::{Device, Tensor};
@@ -16,16 +14,18 @@ use crate::exit::Failure;
 /// Collects the column, since the file begins with its length.
 pub struct Npy<W> {
     to: W,
+    name: String,
     parts: Vec<ArrayRef>,
 }
 
 impl<W: Write> Npy<W> {
-    pub fn new(to: W) -> Self {
-        Self { to, parts: Vec::new() }
+    pub fn new(to: W, schema: &SchemaRef) -> Self {
+        let name = schema.fields().first().map_or(String::new(), |field| field.name().clone());
+        Self { to, name, parts: Vec::new() }
     }
 
     /// # Errors
-    /// More than one column; a type that has no dtype.
+    /// More than one column; lists of any length; a type that has no dtype.
     pub fn check(schema: &SchemaRef) -> Result<(), Failure> {
         let [field] = &schema.fields()[..] else {
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -35,6 +35,14 @@ impl<W: Write> Npy<W> {
                 names.join(", ")
             )));
         };
+        if let Some(items) = of_lists(field.data_type()) {
+            return Err(Failure::usage(format!(
+                "{} is of lists of any length, {}, which an npy file does not hold: use .parquet, or say how long all are, as in \
+                 arrow_cast(x, 'FixedSizeList(3, {items})'); ragged_slice_rows(ragged_pad_rows(x, 3, 0), 0, 3) makes them as long",
+                field.name(),
+                field.data_type()
+            )));
+        }
         match Tensor::from_arrow(&*new_empty_array(field.data_type()), &Device::cpu()) {
             Ok(_) => Ok(()),
             Err(error) => Err(Failure::usage(format!("{}: {}", field.name(), ragged_sql::message(&error)))),
@@ -46,46 +54,42 @@ impl<W: Write> Npy<W> {
     }
 
     /// # Errors
-    /// NULL; lists of different lengths; within, those of the output.
+    /// NULL; no rows; within, those of the output.
     pub fn finish(mut self) -> Result<io::Result<()>, Failure> {
         let parts: Vec<&dyn Array> = self.parts.iter().map(|part| &**part).collect();
         if parts.is_empty() {
             return Err(Failure::data("there are no rows, and an npy file of none has no shape"));
         }
         let column = concat(&parts).map_err(Failure::data)?;
-        let mut lengths = vec![column.len()];
-        if !are_uniform(&column, &mut lengths) {
-            return Err(Failure::data(
-                "lists of different lengths have no dense array: use .parquet, or pad and cut them: ragged_slice_rows(ragged_pad_rows(x, n, fill), 0, n)",
-            ));
+        if let Some(row) = (0..column.len()).find(|row| has_null(&column.slice(*row, 1))) {
+            return Err(Failure::data(format!(
+                "{} is NULL, or contains it, in row {row} of the result (the first is 0), and an npy file has no NULL: leave such rows \
+                 out with --where, or replace NULL, as in coalesce(x, 0)",
+                self.name
+            )));
         }
-        let dense =
-            Tensor::from_arrow(&*column, &Device::cpu()).and_then(|column| column.flat_values()).and_then(|values| {
-                let below = values.shape().into_iter().skip(1).flatten();
-                let shape: Vec<usize> = lengths.iter().copied().chain(below).collect();
-                values.reshape(shape)
-            });
-        let dense = dense.map_err(|error| Failure::of_engine(&error))?;
+        let dense = Tensor::from_arrow(&*column, &Device::cpu()).map_err(|error| Failure::of_engine(&error))?;
         let bytes = npy::to_bytes(&dense).map_err(|error| Failure::of_engine(&error))?;
         Ok(self.to.write_all(&bytes).and_then(|()| self.to.flush()))
     }
 }
 
-/// Whether the lists have one length; `lengths` gets that of each depth.
-fn are_uniform(column: &ArrayRef, lengths: &mut Vec<usize>) -> bool {
-    fn lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>, lengths: &mut Vec<usize>) -> bool {
-        let offsets = lists.value_offsets();
-        let length = offsets.get(1).map_or(0, |end| (*end - offsets[0]).as_usize());
-        if offsets.windows(2).any(|pair| (pair[1] - pair[0]).as_usize() != length) {
-            return false;
+/// The type of the items if there are lists of any length in the type.
+fn of_lists(kind: &DataType) -> Option<&DataType> {
+    match kind {
+        DataType::List(item) | DataType::LargeList(item) | DataType::ListView(item) | DataType::LargeListView(item) => {
+            Some(item.data_type())
         }
-        lengths.push(length);
-        are_uniform(&lists.values().slice(offsets[0].as_usize(), length * lists.len()), lengths)
+        DataType::FixedSizeList(item, _) => of_lists(item.data_type()),
+        _ => None,
     }
-    match column.data_type() {
-        DataType::List(_) => lists(column.as_list::<i32>(), lengths),
-        DataType::LargeList(_) => lists(column.as_list::<i64>(), lengths),
-        // Those below it are dimensions of the tensor.
-        _ => true,
-    }
+}
+
+/// Whether a value is NULL or contains one.
+fn has_null(column: &ArrayRef) -> bool {
+    column.logical_null_count() > 0
+        || column.as_fixed_size_list_opt().is_some_and(|lists| {
+            // Those of a slice begin where it does.
+            has_null(lists.values())
+        })
 }

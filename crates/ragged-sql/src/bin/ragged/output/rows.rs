@@ -29,7 +29,7 @@ pub enum Rows<W: Write + Send> {
 /// Whether the format can hold such rows.
 ///
 /// # Errors
-/// More than one column, or a type that has no dtype, in an npy file.
+/// More than one column, lists of any length, or a type that has no dtype, in an npy file.
 pub fn check(format: Format, schema: &SchemaRef) -> Result<(), Failure> {
     match format {
         Format::Npy => Npy::<io::Sink>::check(schema),
@@ -52,7 +52,7 @@ impl<W: Write + Send> Rows<W> {
             Format::Arrow if is_file => Self::File(FileWriter::try_new(to, schema).map_err(of_arrow)?),
             Format::Arrow => Self::Stream(StreamWriter::try_new(to, schema).map_err(of_arrow)?),
             Format::Jsonl => Self::Lines(WriterBuilder::new().with_explicit_nulls(true).build(to)),
-            Format::Npy => Self::Npy(Npy::new(to)),
+            Format::Npy => Self::Npy(Npy::new(to, schema)),
             Format::Table => Self::Table(Table::new(to, schema)),
         })
     }
