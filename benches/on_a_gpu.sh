@@ -80,7 +80,8 @@ tests() {
     part tests cargo test --release --lib --test conformance --test numerics --test rows --test fuzz --test counts --test windows \
         --test tuning --test chains --test chains_of_rows --test faults --test threads --test interop --test batches \
         --test products --test narrow --test core_limits --test segments --test reads --test pipeline_cache --test indexing \
-        --test moments --test embeddings --test properties --test gradients --test recurrences -- --nocapture
+        --test moments --test embeddings --test properties --test gradients --test recurrences --test row_updates \
+        --test program --test saved -- --nocapture
     # Bits of the gradients of all operations, whose kernels a software adapter compiles for minutes.
     part tests-gradients cargo test --release --test gradients -- --ignored --nocapture
     part tests-nn cargo test --release --package ragged-nn --test nn -- --nocapture
@@ -173,7 +174,7 @@ results() {
         mapfile -t tables < <(find "$out" -name 'rivals-*.txt' | sort -V)
         blocks "${tables[@]+"${tables[@]}"}"
         printf '## Tests\n\n'
-        blocks "$out/tests.txt" "$out/tests-checked.txt"
+        blocks "$out/tests.txt" "$out/tests-gradients.txt" "$out/tests-nn.txt" "$out/tests-checked.txt"
     } >"$target.md"
     {
         printf '{"ceilings":\n'

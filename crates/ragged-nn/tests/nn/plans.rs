@@ -90,16 +90,18 @@ fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
         )?;
         let all = [&[loss], &gradients[..]].concat();
         let plan = ragged::explain(&all[..])?;
-        let more = |kernel: &ExplainedKernel| match kernel.limits.contains(&ManyDispatches::LoopLimit) {
+        // The dispatches that only the limit of a driver's loops takes.
+        let of_limit = |kernel: &ExplainedKernel| match kernel.limits.contains(&ManyDispatches::LoopLimit) {
             true => kernel.dispatches - 1,
-            false => u64::from(kernel.kind == "row_reduce"),
+            false => 0,
         };
-        let more: u64 = if device.is_cpu() { 0 } else { plan.kernels.iter().map(more).sum() };
+        let of_limit: u64 = plan.kernels.iter().map(of_limit).sum();
+        assert!(of_limit == 0 || !device.is_cpu(), "{device:?}: {plan}");
         ragged::eval(&all[..])?;
         let of = device.stats() - before;
         assert_eq!(of.waits, 0, "{device:?}: {of:?}");
         assert!(plan.kernels.len() <= 10, "{device:?}: {plan}");
-        assert!(of.dispatches <= 10 + more, "{device:?}: {plan}");
+        assert!(of.dispatches <= 12 + of_limit, "{device:?}: {plan}");
         let found: Vec<Vec<u32>> = gradients.iter().map(bits).collect::<Result<_>>()?;
         for (k, gradient) in found.iter().enumerate() {
             assert!(gradient.iter().any(|&d| f32::from_bits(d) != 0.0), "{device:?}: input {k} has no gradient");
