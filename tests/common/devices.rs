@@ -100,7 +100,7 @@ fn with_core_limits() -> Option<Named> {
     None
 }
 
-/// Whether the device has the dtype. Some adapters lack 64-bit floats.
+/// Whether the device has the dtype.
 pub fn has(device: &Device, dtype: DType) -> bool {
     let none = match dtype {
         DType::F64 => HostValues::F64(Vec::new()),

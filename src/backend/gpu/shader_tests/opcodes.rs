@@ -38,7 +38,7 @@ fn together(backend: &BackendRef, n: u32, results: &[&(String, Expr)]) -> Node {
     Node::map(backend, "operations", Extent::known(n * count), value, &[])
 }
 
-/// Compares all results at `n` positions; `needs` are the dtypes that an adapter must have.
+/// Compares all results at `n` positions.
 fn compare(n: u32, build: impl Fn(&BackendRef) -> Results) {
     let run = |backend: &BackendRef| -> Vec<(String, DType, Vec<u64>)> {
         let results = build(backend);
