@@ -56,7 +56,7 @@ fn messages_are_parsed_as_by_tensorflow() {
                 let item = got.field(part).and_then(|fields| fields.field(name)).expect("a field");
                 let json = want[part][name].to_string();
                 let number = |text: &str| text.replace(".0", "");
-                assert_eq!(number(&shown(&item, &device)), number(&json), "{part} {name} on {}", device.name());
+                assert_eq!(number(&shown(item, &device)), number(&json), "{part} {name} on {}", device.name());
             }
         }
     }
@@ -71,7 +71,7 @@ fn single_messages_have_no_dimension_of_messages() {
         let (batch, one) = (parser.parse(&[&message]).expect("a batch"), parser.parse_single(&message).expect("one"));
         for name in ["words", "x", "n"] {
             let of =
-                |item: &Item| shown(&item.field("sequences").and_then(|s| s.field(name)).expect("a field"), &device);
+                |item: &Item| shown(item.field("sequences").and_then(|s| s.field(name)).expect("a field"), &device);
             assert_eq!(of(&batch), format!("[{}]", of(&one)), "{name}");
         }
         let id = |item: &Item| -> Vec<i64> {
@@ -89,8 +89,8 @@ fn examples_are_messages_without_lists() {
     let parser = SequenceExampleParser::new(context(), lists()).expect("a parser");
     let parsed = parser.parse(&[&message]).expect("a batch");
     let plain = ExampleParser::new(context()).and_then(|parser| parser.parse(&[&message])).expect("a batch");
-    let tags = |item: &Item| shown(&item.field("tags").expect("a field"), &Device::cpu());
-    assert_eq!(tags(&parsed.field("context").expect("a record")), tags(&plain));
+    let tags = |item: &Item| shown(item.field("tags").expect("a field"), &Device::cpu());
+    assert_eq!(tags(parsed.field("context").expect("a record")), tags(&plain));
 }
 
 #[test]

@@ -58,11 +58,9 @@ fn computes_by_itself() {
 fn main() -> ExitCode {
     guarded::keep_panics();
     let Arguments { command } = Arguments::parse();
-    let _folder = match &command {
-        // SAFETY: no other thread runs yet.
-        Command::Run(run) if run.device != "cpu" => unsafe { runtime_folder::set() },
-        _ => None,
-    };
+    let uses_driver = matches!(&command, Command::Run(run) if run.device != "cpu");
+    // SAFETY: no other thread runs yet.
+    let _folder = uses_driver.then(|| unsafe { runtime_folder::set() });
     let runtime =
         match tokio::runtime::Builder::new_multi_thread().on_thread_start(computes_by_itself).enable_all().build() {
             Ok(runtime) => runtime,

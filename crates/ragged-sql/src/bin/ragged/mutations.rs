@@ -15,8 +15,9 @@ use datafusion::arrow::ipc::CompressionType;
 use datafusion::arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
 use crate::allocations::peak_of;
+use crate::guarded::guarded;
 use crate::ipc;
-use crate::mutate::{ALL, mutate, mutations};
+use crate::mutate::{ALL, mutate, mutations, quiet};
 use crate::text::{self, Text};
 
 /// Three rows of lists of text, numbers with NULL, views, a dictionary and records.
@@ -93,13 +94,13 @@ fn lengths_beyond_the_file_take_no_memory() {
     let lengths = [1i64 << 30, 1 << 40, i64::MAX, -1, i64::MIN].map(i64::to_le_bytes);
     for bytes in [file(None), stream(None)] {
         let (mut refused, all) = (0, bytes.len() - 8);
-        for at in 0..all {
+        for at in (0..all).step_by(4) {
             for length in &lengths {
                 let mut bytes = bytes.clone();
                 // Of 32-bit numbers, half of it.
                 let width = if at % 8 == 4 { 4 } else { 8 };
                 bytes[at..at + width].copy_from_slice(&length[8 - width..]);
-                let (outcome, taken) = peak_of(|| crate::guarded::guarded(|| read_ipc(bytes)));
+                let (outcome, taken) = quiet(|| peak_of(|| guarded(|| read_ipc(bytes))));
                 assert!(taken < 256 << 10, "{taken} bytes at {at}");
                 match outcome.expect("no panic") {
                     Ok(()) => {}
@@ -110,7 +111,7 @@ fn lengths_beyond_the_file_take_no_memory() {
                 }
             }
         }
-        assert!(refused > all, "{refused} of {}", lengths.len() * all);
+        assert!(refused > all / 4, "{refused} of {}", lengths.len() * all / 4);
     }
 }
 

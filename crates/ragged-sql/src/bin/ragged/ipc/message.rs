@@ -90,7 +90,7 @@ pub fn check<R: Read + Seek>(
             decompressed(file, start + at as u64, length as u64, codec).map_err(|why| format!("buffer {k}: {why}"))?;
         }
     }
-    Ok((message.header_type(), Some(rows).flatten().map(|rows| rows as u64)))
+    Ok((message.header_type(), rows.map(|rows| rows as u64)))
 }
 
 /// Bytes of the head of a frame of Zstandard.
