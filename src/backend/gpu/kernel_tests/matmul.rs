@@ -23,7 +23,7 @@ fn text(elem: &str, sum: &str, zero: &str, tile: u32) -> String {
     let names = ["rows_of", "terms_of", "columns_of", "left_start", "right_start", "out_start"];
     let table: String = names.iter().zip(0..).map(|(name, k)| entry(name, k)).collect();
     let size = if elem == "f64" { 8 } else { 4 };
-    let library = if sum == FUSED { include_str!("../../../../shaders/lib/fma_words.wgsl") } else { "" };
+    let library = if sum == FUSED { include_str!("../../../../shaders/lib/fma_doubles.wgsl") } else { "" };
     source(
         include_str!("../../../../shaders/matmul.wgsl"),
         elem,
