@@ -8,7 +8,7 @@ use std::{
 use super::{
     adapters::{Adapter, AdapterSummary},
     float_controls::FloatControls,
-    fused_products::{self, Fused},
+    fused::Fused,
     in_flight::InFlight,
     limits::DeviceLimits,
     module_cache::Pipelines,
@@ -116,7 +116,7 @@ impl Runtime {
             upload_backlog: AtomicU64::new(0),
         };
         runtime.confirm_float_controls();
-        runtime.fused = fused_products::of(&runtime, options.no_fma);
+        runtime.fused = runtime.fastest_fused(options.no_fma);
         Arc::new(runtime)
     }
 

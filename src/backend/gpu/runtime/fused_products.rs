@@ -4,19 +4,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::adapters::AdapterSummary;
 use super::context::Runtime;
+use super::fused::Fused;
 use super::pipeline::Access;
 use super::shared::lock;
-
-/// The fused multiply-adds of an adapter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fused {
-    /// WGSL's `fma`.
-    Native,
-    /// Those by 64-bit floats.
-    Doubles,
-    /// Those by integers.
-    Words,
-}
 
 /// The sum of the products of 16 pairs, as kernels add them.
 const PROBE: &str = "@group(0) @binding(0) var<uniform> params: vec4<u32>;
@@ -41,27 +31,29 @@ const BY_DOUBLES: &str = include_str!("../../../../shaders/lib/fma_doubles.wgsl"
 const SUMS: usize = 10;
 const NUMBERS: usize = 33;
 
-/// The fastest fused multiply-adds of the adapter that are right. Each adapter is asked once per process. If it fails to
-/// answer, its device uses integers.
-pub(super) fn of(runtime: &Runtime, no_fma: bool) -> Fused {
-    static KNOWN: Mutex<Vec<(AdapterSummary, Fused, bool)>> = Mutex::new(Vec::new());
-    let adapter = runtime.info();
-    let is_right = |form: Fused, text: &str| {
-        let known = lock(&KNOWN).iter().find(|(of, by, _)| of == adapter && *by == form).map(|(.., right)| *right);
-        known.unwrap_or_else(|| {
-            let Some(found) = measured(runtime, text) else { return false };
-            let right = found == sums(f32::mul_add);
-            lock(&KNOWN).push((adapter.clone(), form, right));
-            right
-        })
-    };
-    if !no_fma && is_right(Fused::Native, &PROBE.replace("FUSED", "fma")) {
-        return Fused::Native;
-    }
-    let has_doubles = runtime.has_f64() && runtime.has_int64();
-    match has_doubles && is_right(Fused::Doubles, &format!("{}{BY_DOUBLES}", PROBE.replace("FUSED", "fma_f32"))) {
-        true => Fused::Doubles,
-        false => Fused::Words,
+impl Runtime {
+    /// The fastest fused multiply-adds of the adapter that are right. Each adapter is asked once per process. If it fails to
+    /// answer, its device uses integers.
+    pub(super) fn fastest_fused(&self, no_fma: bool) -> Fused {
+        static KNOWN: Mutex<Vec<(AdapterSummary, Fused, bool)>> = Mutex::new(Vec::new());
+        let adapter = self.info();
+        let is_right = |form: Fused, text: &str| {
+            let known = lock(&KNOWN).iter().find(|(of, by, _)| of == adapter && *by == form).map(|(.., right)| *right);
+            known.unwrap_or_else(|| {
+                let Some(found) = measured(self, text) else { return false };
+                let right = found == sums(f32::mul_add);
+                lock(&KNOWN).push((adapter.clone(), form, right));
+                right
+            })
+        };
+        if !no_fma && is_right(Fused::Native, &PROBE.replace("FUSED", "fma")) {
+            return Fused::Native;
+        }
+        let has_doubles = self.has_f64() && self.has_int64();
+        match has_doubles && is_right(Fused::Doubles, &format!("{}{BY_DOUBLES}", PROBE.replace("FUSED", "fma_f32"))) {
+            true => Fused::Doubles,
+            false => Fused::Words,
+        }
     }
 }
 

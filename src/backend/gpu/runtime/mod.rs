@@ -30,6 +30,7 @@ mod context;
 mod execution_modes;
 mod float_controls;
 mod free_buffers;
+mod fused;
 mod fused_products;
 mod in_flight;
 mod interface;
@@ -63,7 +64,7 @@ pub(crate) use self::{
     buffer::{Buffer, BufferSlice},
     commands::{Command, Dispatch, ReadRequest},
     context::Runtime,
-    fused_products::Fused,
+    fused::Fused,
     limits::DeviceLimits,
     pipeline::{Access, Pipeline},
     readback::Pending,

@@ -5,15 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use half::{bf16, f16};
 
-use super::validate::dtypes;
-
 use crate::backend::cpu::CpuBackend;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, DeviceOptions, Runtime, adapters};
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::node::Node;
-use crate::graph::plan::{Float64Repr, PlanOf};
+use crate::graph::plan::{PlanOf, Step};
 use crate::graph::step::fusion::Fusion;
 
 /// A device identity that is not in use.
@@ -120,11 +118,9 @@ pub(in crate::backend::gpu) fn same_on(
         let mut graphs = build(backend);
         let limits = backend.plan_limits();
         let is_left_out = |node: &Node| {
-            let plan = PlanOf::new(std::slice::from_ref(node), limits);
-            plan.steps.iter().any(|step| dtypes(step).contains(&DType::F64))
+            !with_emulated && PlanOf::new(std::slice::from_ref(node), limits).steps.iter().any(Step::emulates_doubles)
         };
-        let filters = !with_emulated && limits.float64 == Float64Repr::Pairs;
-        let left_out: Vec<bool> = graphs.iter().map(|(_, node)| filters && is_left_out(node)).collect();
+        let left_out: Vec<bool> = graphs.iter().map(|(_, node)| is_left_out(node)).collect();
         let names: Vec<String> = graphs.iter_mut().map(|(name, _)| std::mem::take(name)).collect();
         let nodes: Vec<Node> =
             graphs.into_iter().zip(&left_out).filter(|(_, out)| !**out).map(|((_, node), _)| node).collect();
