@@ -10,7 +10,7 @@ use super::validate::limits;
 use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::primitive::lower;
 use crate::graph::node::Node;
-use crate::graph::plan::{Int64Repr, PlanOf};
+use crate::graph::plan::{Int64Repr, PlanLimits, PlanOf, ProductRepr};
 
 /// Entry points and texts of the kernels of a node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
@@ -18,7 +18,7 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 }
 
 fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
-    let plan = PlanOf::new(std::slice::from_ref(node), limits(longs));
+    let plan = PlanOf::new(std::slice::from_ref(node), PlanLimits { products: ProductRepr::Native, ..limits(longs) });
     let mut texts = Vec::new();
     for step in &plan.steps {
         let launches = lower(step, lowering(&plan, 7, &StepModules::default())).expect("small").launches;

@@ -4,7 +4,7 @@
 use naga::back::{glsl, hlsl, msl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
-use naga::{Module, ResourceBinding, Scalar, ScalarKind, TypeInner};
+use naga::{Module, ResourceBinding, ScalarKind};
 
 /// The modules that each language took.
 #[derive(Debug, Default, Clone, Copy)]
@@ -17,9 +17,9 @@ pub(super) struct Translated {
 impl Translated {
     /// Translates a module, whose entry point is `entry`, to each language whose devices have its types.
     pub(super) fn add(&mut self, name: &str, (module, info): (&Module, &ModuleInfo), entry: &str) {
-        let has = |kind, width| has_type(module, Scalar { kind, width });
-        let (has_longs, has_doubles) =
-            (has(ScalarKind::Uint, 8) || has(ScalarKind::Sint, 8), has(ScalarKind::Float, 8));
+        let widths = of_64_bits(module, info);
+        let has_doubles = widths.contains(&ScalarKind::Float);
+        let has_longs = widths.contains(&ScalarKind::Uint) || widths.contains(&ScalarKind::Sint);
         // Metal has no doubles; OpenGL ES has neither.
         if !has_doubles {
             metal(name, module, info, entry);
@@ -34,11 +34,15 @@ impl Translated {
     }
 }
 
-fn has_type(module: &Module, scalar: Scalar) -> bool {
-    module.types.iter().any(|(_, ty)| match ty.inner {
-        TypeInner::Scalar(s) | TypeInner::Atomic(s) | TypeInner::Vector { scalar: s, .. } => s == scalar,
-        _ => false,
-    })
+/// The kinds of the scalars of 64 bits that types and expressions have.
+fn of_64_bits(module: &Module, info: &ModuleInfo) -> Vec<ScalarKind> {
+    let entries = module.entry_points.iter().enumerate().map(|(k, entry)| (&entry.function, info.get_entry_point(k)));
+    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle])).chain(entries);
+    let of_expressions = functions.flat_map(|(function, types)| {
+        function.expressions.iter().map(|(e, _)| types[e].ty.inner_with(&module.types).scalar())
+    });
+    let of_types = module.types.iter().map(|(_, ty)| ty.inner.scalar());
+    of_expressions.chain(of_types).flatten().filter(|scalar| scalar.width == 8).map(|scalar| scalar.kind).collect()
 }
 
 /// The bindings of a module, in order, and whether each is writable.
