@@ -219,13 +219,13 @@ fn each_case(cases: u64, mut run: impl FnMut(u64)) {
 #[test]
 fn random_chains_agree_everywhere() {
     let (devices, scout) = (devices(), Device::cpu_unfused());
-    each_case(40, |seed| run(seed, &devices, &scout));
+    each_case(24, |seed| run(seed, &devices, &scout));
 }
 
 #[test]
 fn random_batches_agree_everywhere() {
     let gpus = common::gpus();
-    each_case(8, |seed| batches::run(seed, &gpus));
+    each_case(5, |seed| batches::run(seed, &gpus));
 }
 
 #[test]
@@ -237,5 +237,5 @@ fn every_operation_agrees_on_every_kind_of_batch() {
 #[test]
 fn random_recurrences_agree_everywhere() {
     let devices = devices();
-    each_case(12, |seed| recurrences::run(seed, &devices));
+    each_case(8, |seed| recurrences::run(seed, &devices));
 }

@@ -44,6 +44,20 @@ fn ties_share_or_go_to_the_first() {
 }
 
 #[test]
+fn ties_of_extremes_and_sorts() {
+    let x = vec![vec![2.0, 1.0, 1.0], vec![], vec![3.0, 3.0]];
+    assert_eq!(gradient(x.clone(), |x| x.reduce_min(1)), [vec![0.0, 0.5, 0.5], vec![], vec![0.5, 0.5]]);
+    let with_twos = |x: &Tensor| x.ones_like()?.multiply(2.0);
+    assert_eq!(gradient(x.clone(), |x| x.minimum(&with_twos(x)?)), [vec![1.0, 1.0, 1.0], vec![], vec![0.0, 0.0]]);
+    // Each result times its place, from 1: equal numbers stay in order.
+    let weighed = |y: Tensor| y.local_index(1)?.cast(y.dtype())?.add(1.0)?.multiply(&y);
+    assert_eq!(gradient(x.clone(), |x| weighed(x.sort(1)?)), [vec![3.0, 1.0, 2.0], vec![], vec![1.0, 2.0]]);
+    assert_eq!(gradient(x.clone(), |x| weighed(x.top_k(2, -1)?.0)), [vec![1.0, 2.0, 0.0], vec![], vec![1.0, 2.0]]);
+    // The first of the equal numbers is the extreme so far.
+    assert_eq!(gradient(x, |x| weighed(x.cummin(1)?)), [vec![1.0, 5.0, 0.0], vec![], vec![3.0, 0.0]]);
+}
+
+#[test]
 fn products_of_zeros() {
     let x = vec![vec![2.0, 0.0, 5.0], vec![0.0, 3.0, 0.0], vec![2.0, 3.0]];
     assert_eq!(gradient(x.clone(), |x| x.reduce_prod(1)), [vec![0.0, 10.0, 0.0], vec![0.0, 0.0, 0.0], vec![3.0, 2.0]]);

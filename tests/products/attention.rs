@@ -53,6 +53,8 @@ struct Sizes<'a> {
 
 const SMALL: Sizes<'_> = Sizes { n: &[3, 0, 2, 1], m: &[2, 4, 0, 1], heads: 1, d: 2, e: 3 };
 const LARGE: Sizes<'_> = Sizes { n: &[3, 0, 2, 300, 1, 17], m: &[2, 4, 0, 270, 1, 40], heads: 1, d: 5, e: 3 };
+/// Long rows of one and few of the other, for which lists of scores are short.
+const LONG: Sizes<'_> = Sizes { n: &[2, 5000, 0, 1], m: &[5000, 2, 3, 0], heads: 1, d: 4, e: 3 };
 
 /// Rows of these lengths, of `heads` vectors of `width` numbers per element. One head is a dimension only if asked for.
 fn rows(lengths: &[usize], heads: Option<usize>, width: usize, seed: usize) -> HostTensor {
@@ -187,6 +189,27 @@ fn the_bits_are_those_of_the_composition() {
     check(Sizes { d: 64, ..LARGE }, DType::F32, &[Mask::All, Mask::Causal]);
     check(Sizes { heads: 2, e: 7, ..LARGE }, DType::F32, &[Mask::All, Mask::PrefixOrNear]);
     check(Sizes { heads: 3, ..SMALL }, DType::F32, &MASKS);
+}
+
+#[test]
+fn long_rows_and_wide_vectors_have_the_bits_of_the_composition() {
+    check(LONG, DType::F32, &[Mask::All, Mask::Causal]);
+    check(Sizes { d: 256, e: 256, ..SMALL }, DType::F32, &[Mask::All]);
+}
+
+#[test]
+fn gradients_of_long_rows_and_wide_vectors_have_equal_bits() -> Result<()> {
+    for sizes in [LONG, Sizes { d: 256, e: 256, ..SMALL }] {
+        let mut first = None;
+        for (name, device) in common::devices() {
+            let [q, k, v] = sizes.operands().map(|t| on(&t, &device, false));
+            let loss = |x: &[Tensor]| x[0].scaled_dot_product_attention(&x[1], &x[2])?.square()?.reduce_sum(..);
+            let found: Vec<_> = grad(loss, [&q, &k, &v])?.iter().map(bits_of).collect();
+            assert!(found.iter().all(|bits| bits.iter().any(|&bits| bits << 33 != 0)), "{sizes:?} on {name}");
+            assert!(*first.get_or_insert_with(|| found.clone()) == found, "{sizes:?} on {name}");
+        }
+    }
+    Ok(())
 }
 
 #[test]

@@ -104,6 +104,10 @@ pub struct Found {
     pub losses: Vec<f32>,
     /// The number of steps, and the share of held-out lines that are classified right after them.
     pub accuracies: Vec<(usize, f64)>,
+    /// The file of the trained model: its variables, and the program that serves it.
+    pub file: SavedModel,
+    /// The logits of the held-out lines.
+    pub logits: Vec<f32>,
 }
 
 /// Trains the model on the lines of two texts.
@@ -118,7 +122,7 @@ pub fn trained(plays: &str, articles: &str, epochs: usize, device: &Device) -> R
     })?
     .named_inputs(["lines", "labels"]);
     let batches: Vec<[Tensor; 2]> = train.chunks(BATCH).map(|lines| batch(lines, device)).collect::<Result<_>>()?;
-    let mut out = Found { losses: Vec::new(), accuracies: Vec::new() };
+    let (mut all_losses, mut accuracies) = (Vec::new(), Vec::new());
     for epoch in 1..=epochs {
         let started = Instant::now();
         let mut losses = Vec::new();
@@ -130,20 +134,31 @@ pub fn trained(plays: &str, articles: &str, epochs: usize, device: &Device) -> R
         let found = logits(&held_out, device, |x| model(&v, x))?;
         let (accuracy, took) = (accuracy(&found, &held_out), started.elapsed());
         println!("epoch {epoch}: loss {loss:.4}, {:.2} % of held-out lines, {took:.1?}", 100.0 * accuracy);
-        out.losses.extend(losses);
-        out.accuracies.push((out.losses.len(), accuracy));
+        all_losses.extend(losses);
+        accuracies.push((all_losses.len(), accuracy));
     }
 
     // The file has the program that serves the model, and the variables: both predict the same bits.
     let serve = Program::trace(&[TensorSpec::new(DType::Str, [None])], |x| model(&v, &x[0]))?;
     let file = SavedModel::from_bytes(v.add_to(SavedModel::new().with_program("serve", &serve)).to_bytes()?)?;
-    let fresh = Variables::new(device, Seed(0));
-    fresh.restore(&file)?;
+    let logits = logits(&held_out, device, |x| model(&v, x))?;
+    assert_eq!(predictions(&file, &held_out, device)?, logits);
+    Ok(Found { losses: all_losses, accuracies, file, logits })
+}
+
+/// The logits that the program of a file gives for lines: those of its variables too.
+fn predictions(file: &SavedModel, lines: &Lines<'_>, device: &Device) -> Result<Vec<f32>> {
     let serve = file.program("serve")?;
-    let served = logits(&held_out, device, |x| Ok(serve.run(x)?.remove(0)))?;
-    assert_eq!(served, logits(&held_out, device, |x| model(&fresh, x))?);
-    assert_eq!(served, logits(&held_out, device, |x| model(&v, x))?);
-    Ok(out)
+    let served = logits(lines, device, |x| Ok(serve.run(x)?.remove(0)))?;
+    let fresh = Variables::new(device, Seed(0));
+    fresh.restore(file)?;
+    assert_eq!(served, logits(lines, device, |x| model(&fresh, x))?);
+    Ok(served)
+}
+
+/// The logits that the program of a file gives, on any device, for the held-out lines of two texts.
+pub fn predicted(file: &SavedModel, plays: &str, articles: &str, device: &Device) -> Result<Vec<f32>> {
+    predictions(file, &split(plays, articles).1, device)
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {

@@ -38,6 +38,11 @@ pub fn bits(x: &impl AsRef<Tensor>) -> Result<Vec<u32>> {
     Ok(numbers(x)?.into_iter().map(f32::to_bits).collect())
 }
 
+/// The largest magnitude.
+pub fn largest(numbers: &[f32]) -> f64 {
+    numbers.iter().fold(0.0, |all, x| f64::from(x.abs()).max(all))
+}
+
 /// Asserts that each number is within some units in the last place of the expected one, or within a small distance of it.
 pub fn assert_near(found: &[f32], expected: &[f32], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");

@@ -8,6 +8,7 @@ mod embeddings;
 mod errors;
 mod files;
 mod keras;
+mod keras_recurrent;
 mod layers;
 mod lazy_adam;
 mod models;

@@ -3,7 +3,7 @@
 use ragged::{ExplainedKernel, ManyDispatches, RaggedTensor, Result, Seed, Tensor};
 use ragged_nn::{Adam, Dense, Dropout, Lstm, Recurrent, Training, Variables, binary_cross_entropy_with_logits};
 
-use crate::devices::{bits, numbers, own_devices};
+use crate::devices::{bits, dense, numbers, own_devices};
 use crate::text::{SENTENCES, batch, loss};
 
 #[test]
@@ -107,6 +107,36 @@ fn an_lstm_and_its_gradients_are_few_dispatches() -> Result<()> {
             assert!(gradient.iter().any(|&d| f32::from_bits(d) != 0.0), "{device:?}: input {k} has no gradient");
         }
         assert!(*first.get_or_insert_with(|| found.clone()) == found, "{device:?}: other bits than on the CPU");
+    }
+    Ok(())
+}
+
+/// Batches of equal sizes, after the first steps: new variables and moments take the memory of old ones.
+#[test]
+fn steps_of_dense_models_allocate_nothing_new() -> Result<()> {
+    for device in own_devices() {
+        let mut v = Variables::new(&device, Seed(7));
+        let numbers_of_x: Vec<f32> = (0..6400).map(|k| (k as f32).sin()).collect();
+        let x = dense(&numbers_of_x, &[64, 100], &device)?;
+        let mut step = Training::trace(&mut v, [&x], Adam::default(), |v, [x]| {
+            let hidden = Dense::new("hidden", 200).call(v, x)?.relu()?;
+            Dense::new("out", 10).call(v, &hidden)?.square()?.reduce_mean(..)
+        })?;
+        let mut losses = Vec::new();
+        let mut run = |steps: usize| -> Result<()> {
+            for _ in 0..steps {
+                losses.push(numbers(&step.run(&mut v, [&x])?)?[0]);
+            }
+            Ok(())
+        };
+        run(5)?;
+        let before = device.stats();
+        run(30)?;
+        let after = device.stats();
+        assert_eq!(after.memory_bytes, before.memory_bytes, "{device:?}");
+        assert_eq!(after.buffer_bytes_peak, before.buffer_bytes_peak, "{device:?}");
+        assert_eq!((after - before).pool_misses, 0, "{device:?}");
+        assert!(losses[34] < 0.5 * losses[0], "{device:?}: {losses:?}");
     }
     Ok(())
 }
