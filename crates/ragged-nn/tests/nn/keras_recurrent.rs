@@ -8,6 +8,10 @@ use serde_json::Value;
 use crate::devices::{assert_near, devices, largest, numbers};
 use crate::keras::{fixture, list};
 
+/// The variables of a layer.
+const PARTS: [&str; 3] = ["kernel", "recurrent_kernel", "bias"];
+
+/// The outputs of all elements and the last ones.
 type Call<'a> = &'a dyn Fn(&Variables, &Tensor) -> Result<[Tensor; 2]>;
 
 fn doubles(of: &Value) -> Vec<f64> {
@@ -76,31 +80,37 @@ fn has_keras_values(name: &str, variables: &[&str], call: Call<'_>) -> Result<()
     Ok(())
 }
 
+/// A layer and the same one from the ends of rows.
+fn both_ways_have_keras_values<L: Recurrent + Clone>(name: &str, layer: &L) -> Result<()> {
+    let variables = PARTS.map(|part| format!("{name}/{part}"));
+    let variables = variables.each_ref().map(String::as_str);
+    for (fixture, layer) in [(name.to_owned(), layer.clone()), (format!("{name}_backwards"), layer.clone().backwards())]
+    {
+        has_keras_values(&fixture, &variables, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))?;
+    }
+    Ok(())
+}
+
+/// A layer of both directions.
+fn both_directions_have_keras_values<L: Recurrent>(fixture: &str, layer: impl Fn(String) -> L) -> Result<()> {
+    let names = ["forward", "backward"].map(|way| PARTS.map(|part| format!("both/{way}/{part}")));
+    let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+    let both = Bidirectional::new("both", layer);
+    has_keras_values(fixture, &names, &|v, x| Ok([both.sequences(v, x)?, both.call(v, x)?]))
+}
+
 #[test]
 fn lstm_has_keras_values() -> Result<()> {
-    let names = ["lstm/kernel", "lstm/recurrent_kernel", "lstm/bias"];
-    let layer = Lstm::new("lstm", 3);
-    has_keras_values("lstm", &names, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))?;
-    let layer = layer.clone().backwards();
-    has_keras_values("lstm_backwards", &names, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))
+    both_ways_have_keras_values("lstm", &Lstm::new("lstm", 3))
 }
 
 #[test]
 fn gru_has_keras_values() -> Result<()> {
-    let names = ["gru/kernel", "gru/recurrent_kernel", "gru/bias"];
-    let layer = Gru::new("gru", 3);
-    has_keras_values("gru", &names, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))?;
-    let layer = layer.clone().backwards();
-    has_keras_values("gru_backwards", &names, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))
+    both_ways_have_keras_values("gru", &Gru::new("gru", 3))
 }
 
 #[test]
-fn both_directions_have_keras_values() -> Result<()> {
-    let names = ["forward", "backward"]
-        .map(|way| ["kernel", "recurrent_kernel", "bias"].map(|part| format!("both/{way}/{part}")));
-    let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
-    let layer = Bidirectional::new("both", |name| Lstm::new(name, 3));
-    has_keras_values("bidirectional_lstm", &names, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))?;
-    let layer = Bidirectional::new("both", |name| Gru::new(name, 3));
-    has_keras_values("bidirectional_gru", &names, &|v, x| Ok([layer.sequences(v, x)?, layer.call(v, x)?]))
+fn layers_of_both_directions_have_keras_values() -> Result<()> {
+    both_directions_have_keras_values("bidirectional_lstm", |name| Lstm::new(name, 3))?;
+    both_directions_have_keras_values("bidirectional_gru", |name| Gru::new(name, 3))
 }
