@@ -58,6 +58,15 @@ fn ties_of_extremes_and_sorts() {
 }
 
 #[test]
+fn quantiles_between_equal_numbers_share() {
+    for number in [3.0, 0.0, -0.0] {
+        let x = vec![vec![number + 2.0, number, number], vec![], vec![number, number]];
+        assert_eq!(gradient(x.clone(), |x| x.quantile(0.25, 1)), [vec![0.0, 0.5, 0.5], vec![], vec![0.75, 0.25]]);
+        assert_eq!(gradient(x, |x| x.median(1)), [vec![0.0, 0.0, 1.0], vec![], vec![0.5, 0.5]]);
+    }
+}
+
+#[test]
 fn products_of_zeros() {
     let x = vec![vec![2.0, 0.0, 5.0], vec![0.0, 3.0, 0.0], vec![2.0, 3.0]];
     assert_eq!(gradient(x.clone(), |x| x.reduce_prod(1)), [vec![0.0, 10.0, 0.0], vec![0.0, 0.0, 0.0], vec![3.0, 2.0]]);

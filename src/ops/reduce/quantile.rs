@@ -185,8 +185,11 @@ fn quantile_of(rec: Recorder<'_>, x: &Tensor, quantiles: &Quantiles, axes: &Redu
     // Every place between a number and an infinity is that infinity, between both infinities NaN.
     let is_infinite = |x: &Expr| x.clone().unary(UnaryOp::IsInf);
     let between = is_infinite(&a).or(is_infinite(&b)).select(a.clone().add(b.clone()), between);
-    let exact = part.eq(float(0.0)).or(a.clone().eq(b));
-    let found = exact.select(a, between);
+    // Between two zeros, the sum of both by their shares, which keeps the sign of equal ones.
+    let is_zero = |x: &Expr| x.clone().eq(float(0.0));
+    let shares = a.clone().mul(float(1.0).sub(part.clone())).add(b.clone().mul(part.clone()));
+    let between = is_zero(&a).and(is_zero(&b)).select(shares, between);
+    let found = part.eq(float(0.0)).select(a, between);
     // NaN sorts last: if any value is NaN, the last one is.
     let greatest = value(last);
     let found = greatest.clone().unary(UnaryOp::IsNan).select(greatest, found);
