@@ -1,10 +1,12 @@
 //! Gradients of tables that look-ups read, as the rows that are used.
 
 use super::unique_rows::UniqueRows;
-use crate::error::Result;
+use crate::device::Device;
+use crate::error::{Error, Result, caller};
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
-use crate::shape::Dims;
+use crate::shape::{Dims, same_layout};
 use crate::tensor::{Tensor, Values};
 
 /// The gradient of a tensor, by [`sparse_value_and_grad`](crate::sparse_value_and_grad).
@@ -24,6 +26,8 @@ pub enum Gradient {
 pub struct RowsGradient {
     ids: Tensor,
     rows: Tensor,
+    /// Rows of the table.
+    of: Box<Extent>,
 }
 
 /// Conversions.
@@ -76,11 +80,19 @@ impl Gradient {
     /// ```
     #[track_caller]
     pub fn to_dense(&self, of: &impl AsRef<Tensor>) -> Result<Tensor> {
+        const OP: &str = "Gradient::to_dense";
+        let of = of.as_ref();
         match self {
-            Self::Dense(gradient) => Ok(gradient.clone()),
+            Self::Dense(gradient) => {
+                let rec = of.recorder(OP);
+                rec.at(Device::check_same(OP, of.backend(), gradient.backend()))?;
+                if of.dtype() != gradient.dtype() {
+                    return Err(Error::DTypes { op: OP, lhs: of.dtype(), rhs: gradient.dtype(), location: caller() });
+                }
+                gradient.on_condition(OP, &same_layout(rec, of.ragged_shape(), gradient.ragged_shape())?)
+            }
             Self::Rows(of_rows) => {
-                const OP: &str = "Gradient::to_dense";
-                let zeros = of.as_ref().zeros_like().map_err(|e| e.of(OP))?;
+                let zeros = of.zeros_like().map_err(|e| e.of(OP))?;
                 of_rows.updated(OP, &zeros, &of_rows.rows)
             }
         }
@@ -147,7 +159,8 @@ impl RowsGradient {
     /// The table with the rows at the ids replaced: [`Tensor::update_rows`], without its check of the ids.
     ///
     /// # Errors
-    /// Rows of another number, shape, dtype or device; a table that is ragged or a scalar.
+    /// Rows of another number, shape, dtype or device; a table that is ragged or a scalar, or of another number of rows than the
+    /// one that this is the gradient of (at the read where only the device knows it).
     ///
     /// # Cost
     /// As [`Tensor::update_rows`].
@@ -169,6 +182,12 @@ impl RowsGradient {
 
     #[track_caller]
     fn updated(&self, op: &'static str, table: &Tensor, rows: &Tensor) -> Result<Tensor> {
+        let (rec, count) = (table.recorder(op), table.nrows_extent());
+        let check = rec.check("the gradient is that of a table of another number of rows");
+        let condition = self.of.agrees(&count).condition(rec, check, |(n, m)| {
+            rec.argument(format!("the gradient is that of a table of {n} rows, but this one has {m}"))
+        });
+        let table = table.on_condition(op, &Vec::from_iter(condition?))?;
         table.with_rows(op, (&self.ids, true), rows)
     }
 
@@ -178,6 +197,7 @@ impl RowsGradient {
         let rows = rec.map(rec.times(&count, width)?, rows, conditions);
         let tensor =
             |inner: Dims, node| Tensor::new(rec.backend, Vec::new(), Some(count.clone()), inner, Values::Numbers(node));
-        Ok(Self { ids: tensor(Vec::<u32>::new().into(), ids)?, rows: tensor(table.inner().clone(), rows)? })
+        let (ids, rows) = (tensor(Vec::<u32>::new().into(), ids)?, tensor(table.inner().clone(), rows)?);
+        Ok(Self { ids, rows, of: Box::new(table.nrows_extent()) })
     }
 }

@@ -29,6 +29,10 @@ fn math(f: MathFn, e: &Expr) -> Expr {
     e.clone().unary(UnaryOp::Math(f))
 }
 
+fn abs(e: &Expr) -> Expr {
+    e.clone().unary(UnaryOp::Abs)
+}
+
 /// -1, 0 or 1.
 fn sign(e: &Expr) -> Expr {
     let [zero, one, minus] = [0.0, 1.0, -1.0].map(|n| number(e.dtype(), n));
@@ -81,8 +85,14 @@ fn function(f: MathFn, a: &Expr, y: &Expr, ct: &Expr) -> Derivative {
         F::Sinh => math(F::Cosh, a),
         F::Cosh => math(F::Sinh, a),
         F::Tanh => one().sub(y1()).mul(one().add(y1())),
-        F::Asinh => math(F::Rsqrt, &one().add(square(a1()))),
-        F::Acosh => math(F::Rsqrt, &a1().sub(one()).mul(a1().add(one()))),
+        // Of the larger of 1 and |a|, and the ratio of both: no square overflows.
+        F::Asinh => {
+            let size = abs(a);
+            let (is_large, inverse) = (one().lt(size.clone()), one().quotient(size.clone()));
+            let ratio = is_large.clone().select(inverse.clone(), size);
+            is_large.select(inverse, one()).mul(math(F::Rsqrt, &one().add(square(ratio))))
+        }
+        F::Acosh => math(F::Rsqrt, &a1().sub(one())).mul(math(F::Rsqrt, &a1().add(one()))),
         F::Atanh => one().quotient(within_one()),
         F::Sigmoid => y1().mul(math(F::Sigmoid, &negated(a1()))),
         F::LogSigmoid => math(F::Sigmoid, &negated(a1())),
@@ -121,8 +131,9 @@ pub(super) fn binary(op: BinaryOp, [a, b]: [&Expr; 2], y: &Expr, ct: &Expr) -> [
         B::Sub => [Is(ct.clone()), Is(negated(ct.clone()))],
         B::Mul | B::MulNoNan => [Is(times(b1(), ct)), Is(times(a1(), ct))],
         B::Div => [Is(times(c(1.0).quotient(b1()), ct)), Is(times(negated(y1().quotient(b1())), ct))],
+        // The quotient is whole but for its rounding; `a / b` may be rounded up to the next whole number.
         B::Rem => {
-            let whole = a1().quotient(b1()).unary(UnaryOp::Math(MathFn::Trunc));
+            let whole = a1().sub(y1()).quotient(b1()).unary(UnaryOp::Math(MathFn::Rint));
             [Is(ct.clone()), Is(times(negated(whole), ct))]
         }
         // Of equal operands the first one is the result.
@@ -141,10 +152,13 @@ pub(super) fn binary(op: BinaryOp, [a, b]: [&Expr; 2], y: &Expr, ct: &Expr) -> [
             let is_constant = b1().eq(c(0.0));
             [Is(times(is_constant.select(c(0.0), of_base), ct)), Is(times(y1().mul(log), ct))]
         }
+        // By the larger of both: squares of it neither overflow nor underflow.
         B::Atan2 => {
-            let square = a1().mul(a1()).add(b1().mul(b1()));
-            let of = |e: Expr| Is(times(e.quotient(square.clone()), ct));
-            [of(b1()), of(negated(a1()))]
+            let size = abs(a).binary(B::Max, abs(b));
+            let [a, b] = [a1(), b1()].map(|e| e.quotient(size.clone()));
+            let square = a.clone().mul(a.clone()).add(b.clone().mul(b.clone()));
+            let of = |e: Expr| Is(times(e.quotient(square.clone()).quotient(size.clone()), ct));
+            [of(b), of(negated(a))]
         }
         B::IndexDiv | B::IndexRem | B::And | B::Or | B::Xor | B::Shl | B::Shr | B::Eq | B::Ne | B::Lt | B::Le => {
             [Zero, Zero]

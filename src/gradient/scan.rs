@@ -3,7 +3,6 @@
 use super::cotangents::Cotangents;
 use super::rows::{numbers, place};
 use super::scalar::{number, times, zero};
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, RowDomain, Rows};
@@ -33,7 +32,7 @@ pub(super) fn pull(
     }
     let of_value = match op {
         ReduceOp::Sum => rows.sums_from_the_end(own)?,
-        ReduceOp::Prod => rows.of_products(value, Expr::load(node, Expr::index()), &own)?,
+        ReduceOp::Prod => rows.of_products(node, value, own)?,
         ReduceOp::Min | ReduceOp::Max => rows.of_extremes(node, &own)?,
     };
     all.pull(value, of_value, &count)
@@ -54,35 +53,36 @@ impl Scanned<'_> {
         self.scan(RowScan { op: ReduceOp::Sum, exclusive: false, reverse: true }, value)
     }
 
-    /// The cotangents of the values and of the decays. The cotangent of a result has its own part and, through the next
-    /// result, that of the next one times its decay: a recurrence from the ends of the rows.
+    /// The cotangents of the values and of the decays.
     fn of_recurrence(&self, y: &Node, decay: &Expr, own: Expr) -> Result<(Expr, Expr)> {
-        let (on, RowPlace { row, at, .. }) = (self.on, place(self.on));
-        let (width, start) = (Expr::u32(on.inner.max(1)), on.rows.start(row.clone()));
-        let is_last = at.clone().add(Expr::u32(1)).eq(start.clone().add(on.rows.length(row)));
-        let later = is_last.select(zero(decay.dtype()), decay.at(&Expr::index().add(width.clone())));
-        let whole = RowScan { op: ReduceOp::Sum, exclusive: false, reverse: true };
-        let terms = Terms::of_recurrence(own, later, None);
-        let whole = whole.record(self.rec, on.clone(), terms, &place(on))?;
-        let before = Expr::load(y, Expr::index().sub(width));
-        let of_decay = at.eq(start).select(zero(decay.dtype()), times(before, &whole));
+        let whole = self.whole(decay, own)?;
+        let of_decay = times(self.before(y, zero(decay.dtype())), &whole);
         Ok((whole, of_decay))
     }
 
-    /// Each product contains the values up to it. Up to the first 0 of a row, what a value contributes is the sum of
-    /// `ct * y` from it on, divided by the value; for the first 0, the products without it count; later values
-    /// contribute 0, as their products contain the first 0.
-    fn of_products(&self, x: &Expr, y: Expr, ct: &Expr) -> Result<Expr> {
-        let none = || zero(x.dtype());
-        let is_zero = x.clone().eq(none());
-        let zeros = RowScan { op: ReduceOp::Sum, exclusive: true, reverse: false };
-        let before = self.scan(zeros, is_zero.clone().cast(DType::U32))?;
-        let is_first = is_zero.clone().and(before.eq(Expr::u32(0)));
-        let products = RowScan { op: ReduceOp::Prod, exclusive: false, reverse: false };
-        let without = self.scan(products, is_first.clone().select(number(x.dtype(), 1.0), x.clone()))?;
-        let of_first = self.sums_from_the_end(times(without, ct))?;
-        let of_others = self.sums_from_the_end(times(y, ct))?.quotient(x.clone());
-        Ok(is_first.select(of_first, is_zero.select(none(), of_others)))
+    /// A product is the one before it times its value: the values are the decays of a recurrence that starts with 1. Nothing
+    /// is divided, so that zeros have derivatives, of all orders.
+    fn of_products(&self, y: &Node, x: &Expr, own: Expr) -> Result<Expr> {
+        let whole = self.whole(x, own)?;
+        Ok(times(self.before(y, number(x.dtype(), 1.0)), &whole))
+    }
+
+    /// The cotangents of the results of a recurrence of which `own` are those that the results have by themselves. Through the
+    /// next result, each has that of the next one times its decay too: a recurrence from the ends of the rows.
+    fn whole(&self, decay: &Expr, own: Expr) -> Result<Expr> {
+        let (on, RowPlace { row, at, .. }) = (self.on, place(self.on));
+        let (width, start) = (Expr::u32(on.inner.max(1)), on.rows.start(row.clone()));
+        let is_last = at.add(Expr::u32(1)).eq(start.add(on.rows.length(row)));
+        let later = is_last.select(zero(decay.dtype()), decay.at(&Expr::index().add(width)));
+        let from_the_end = RowScan { op: ReduceOp::Sum, exclusive: false, reverse: true };
+        from_the_end.record(self.rec, on.clone(), Terms::of_recurrence(own, later, None), &place(on))
+    }
+
+    /// The results before the results `y`; before the first one of a row, `first`.
+    fn before(&self, y: &Node, first: Expr) -> Expr {
+        let RowPlace { row, at, .. } = place(self.on);
+        let before = Expr::load(y, Expr::index().sub(Expr::u32(self.on.inner.max(1))));
+        at.eq(self.on.rows.start(row)).select(first, before)
     }
 
     /// Each result is the value that was the last new extreme: each new extreme has the cotangents from it on to the next

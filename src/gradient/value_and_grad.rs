@@ -160,7 +160,7 @@ pub(crate) fn of_function<V: AsRef<Tensor>>(
     let y = value.as_ref();
     if y.rank() != 0 || !y.dtype().is_float() {
         let what = format!(
-            "the function returns a {} of shape {}, not one float; reduce it, for example by `reduce_sum(..)`",
+            "the result of the function is {} of shape {}, not one float; reduce it, for example by `reduce_sum(..)`",
             y.dtype(),
             y.shape_text()
         );

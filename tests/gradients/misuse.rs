@@ -1,6 +1,9 @@
 //! Bad input of gradients: errors name the call and what is required; a loss that is NaN is a value like any other.
 
-use ragged::{CpuOptions, Device, RaggedTensor, Result, SparseTensor, Tensor, grad, value_and_grad};
+use ragged::{
+    CpuOptions, Device, Gradient, RaggedTensor, Result, SparseTensor, Tensor, grad, s, sparse_value_and_grad,
+    value_and_grad,
+};
 
 use crate::common::devices;
 
@@ -32,18 +35,47 @@ fn inputs_hold_floats() {
 fn the_loss_is_one_float() {
     let x = of(&Device::cpu());
     let no_scalar = text(grad(|x| x[0].reduce_sum(1), [&x]));
-    let want =
-        "grad: the function returns a f32 of shape [2], not one float; reduce it, for example by `reduce_sum(..)`";
+    let want = "grad: the result of the function is f32 of shape [2], not one float; reduce it, for example by `reduce_sum(..)`";
     assert!(no_scalar.starts_with(want), "{no_scalar}");
     let one_element = text(grad(|x| x[0].reduce_sum(..)?.reshape([1]), [&x]));
-    assert!(one_element.starts_with("grad: the function returns a f32 of shape [1], not one float"), "{one_element}");
+    assert!(
+        one_element.starts_with("grad: the result of the function is f32 of shape [1], not one float"),
+        "{one_element}"
+    );
     let no_float = text(grad(|x| x[0].count_nonzero(..), [&x]));
-    assert!(no_float.starts_with("grad: the function returns a i64 of shape [], not one float"), "{no_float}");
+    assert!(no_float.starts_with("grad: the result of the function is i64 of shape [], not one float"), "{no_float}");
     let text_result = text(grad(|x| x[0].reduce_sum(..)?.as_string(), [&x]));
-    assert!(text_result.starts_with("grad: the function returns a str of shape [], not one float"), "{text_result}");
+    assert!(
+        text_result.starts_with("grad: the result of the function is str of shape [], not one float"),
+        "{text_result}"
+    );
     // The error of the function is that of the call.
     let own = text(grad(|x| x[0].reduce_sum(7)?.reduce_sum(..), [&x]));
     assert!(own.starts_with("reduce_sum: axis 7"), "{own}");
+}
+
+#[test]
+fn gradients_are_those_of_one_shape() {
+    for (name, device) in devices() {
+        let table = RaggedTensor::from_nested(vec![[0.5f32, 1.0]; 1000], &device).unwrap();
+        let (half, ids) = (table.slice(s![..500]).unwrap(), RaggedTensor::from_nested([999], &device).unwrap());
+        let (_, found) = sparse_value_and_grad(|x| x[0].gather(&ids)?.reduce_sum(..), [&table]).unwrap();
+        let Gradient::Rows(rows) = &found[0] else { panic!("{name}: one look-up") };
+        let want = "the gradient is that of a table of 1000 rows, but this one has 500";
+        let errors = [text(found[0].to_dense(&half)), text(rows.update(&half, rows.rows()))];
+        for (error, op) in errors.iter().zip(["Gradient::to_dense", "RowsGradient::update"]) {
+            assert!(error.starts_with(&format!("{op}: {want}")), "{name}: {error}");
+        }
+        // A size that only the device knows.
+        let some = table.boolean_mask(&table.slice(s![.., 0]).unwrap().greater(0.75).unwrap()).unwrap();
+        let late = text(found[0].to_dense(&some).and_then(|dense| dense.to_host()));
+        assert!(late.contains("the gradient is that of a table of another number of rows"), "{name}: {late}");
+        let (_, found) = sparse_value_and_grad(|x| x[0].square()?.reduce_sum(..), [&table]).unwrap();
+        assert!(text(found[0].to_dense(&half)).starts_with("Gradient::to_dense: "), "{name}");
+        let doubles = table.cast::<f64>().unwrap();
+        assert!(text(found[0].to_dense(&doubles)).starts_with("Gradient::to_dense: "), "{name}");
+        assert_eq!(found[0].to_dense(&table).unwrap().shape(), table.shape(), "{name}");
+    }
 }
 
 #[test]

@@ -72,7 +72,10 @@ fn products_of_zeros() {
     assert_eq!(gradient(x.clone(), |x| x.reduce_prod(1)), [vec![0.0, 10.0, 0.0], vec![0.0, 0.0, 0.0], vec![3.0, 2.0]]);
     // Each result of a row: x, x y, x y z.
     let of_scan = [vec![1.0, 12.0, 0.0], vec![4.0, 0.0, 0.0], vec![4.0, 2.0]];
-    assert_eq!(gradient(x, |x| x.cumprod(1)), of_scan);
+    assert_eq!(gradient(x.clone(), |x| x.cumprod(1)), of_scan);
+    // The gradient's own: of x y and x y z, those by two of their numbers.
+    let squares = |x: &Tensor| grad(|x| x[0].cumprod(1)?.reduce_sum(..), [x])?[0].reduce_sum(1);
+    assert_eq!(gradient(x, squares), [vec![6.0, 8.0, 2.0], vec![4.0, 1.0, 3.0], vec![1.0, 1.0]]);
 }
 
 #[test]
@@ -121,6 +124,15 @@ fn special_points_of_functions() {
     let by_divisor =
         |x: &Tensor| x.stop_gradient()?.floormod(&x.multiply(0.0)?.add(2.0)?.add(&x.subtract(&x.stop_gradient()?)?)?);
     assert_eq!(gradient(multiples, by_divisor), [vec![-2.0, -2.0, 2.0], vec![]]);
+    // 0.7 / 0.1 is 7 when it is rounded, but 6 tenths are within 0.7.
+    let tenths = |x: &Tensor| x.stop_gradient()?.floormod(&x.subtract(&x.stop_gradient()?)?.add(0.1)?);
+    assert_eq!(gradient(vec![vec![0.7]], tenths), [vec![-6.0]]);
+    // Squares that overflow or underflow.
+    assert_eq!(gradient(vec![vec![1e20, -1e20, 0.0]], Tensor::asinh), [vec![1e-20, 1e-20, 1.0]]);
+    let acosh = gradient(vec![vec![1e20, 3.0]], Tensor::acosh)[0].clone();
+    assert!((acosh[0] / 1e-20 - 1.0).abs() < 1e-6 && (acosh[1] - 8f32.sqrt().recip()).abs() < 1e-6, "{acosh:?}");
+    let angle = |x: &Tensor| x.atan2(&x.stop_gradient()?);
+    assert_eq!(gradient(vec![vec![1e-25, 1e20, 2.0]], angle), [vec![5e24, 5e-21, 0.25]]);
     // Large numbers that differ little.
     let far = vec![vec![1e8, 1e8 + 8.0, 1e8 + 16.0], vec![]];
     let variance = gradient(far, |x| finite(&x.reduce_variance(1)?));
@@ -223,5 +235,5 @@ fn errors_name_the_call() {
     let elsewhere = grad(moved, [&x]).map(|_| ()).unwrap_err();
     assert!(text(elsewhere).starts_with("to_device is not defined for f32: a copy to another device has no gradient"));
     let no_scalar = value_and_grad(|x| x[0].reduce_sum(1), [&x]).map(|_| ()).unwrap_err();
-    assert!(text(no_scalar).contains("the function returns a f32 of shape [2], not one float"));
+    assert!(text(no_scalar).contains("the result of the function is f32 of shape [2], not one float"));
 }

@@ -120,7 +120,7 @@ fn gradients_have_equal_bits_everywhere() -> Result<()> {
 /// The gradients of a row do not depend on the other rows, nor on their order.
 #[test]
 fn gradients_of_a_row_are_independent_of_the_batch() -> Result<()> {
-    // Wide states take a dispatch per position on a GPU.
+    // Wide states lie in scratch memory on a GPU, not in that of workgroups.
     let cases: [(usize, &[usize]); 2] = [(3, &[9, 0, 40, 1, 300, 2, 2, 17]), (300, &[2, 0, 3, 1])];
     for ((width, lengths), reversed) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
         let mut first = None;

@@ -62,7 +62,8 @@
 //!
 //! Results have the same bits on every device: initial values, losses, and variables after any number of steps.
 //!
-//! Errors are values of [`ragged::Error`] that begin with the function that was called, and name the variable or the layer.
+//! Errors are values of [`ragged::Error`]. Those of layers, variables, losses and steps begin with the function that was called,
+//! and name the variable or the layer; those of an operation within a model begin with the operation.
 
 mod activation;
 mod fault;

@@ -3,10 +3,10 @@
 use ragged::{Result, ScannedRows, Tensor, s};
 
 use super::lstm::zeros;
-use super::recurrent::{Recurrent, initial, vectors};
+use super::recurrent::{Recurrent, narrow, vectors, wide};
 use crate::fault::argument;
 use crate::initializer::Initializer;
-use crate::variables::Variables;
+use crate::variables::{Variables, computed_in};
 
 /// A layer of gated recurrent units along the rows of a tensor of vectors; see [`Recurrent`].
 ///
@@ -69,9 +69,10 @@ impl Recurrent for Gru {
         if self.has_bias {
             let bias = made("bias", &[2, 3 * units], Initializer::Zeros)?;
             a = a.add(&bias.slice(s![0])?)?;
-            of_state = Some(bias.slice(s![1])?);
+            of_state = Some(bias.slice(s![1])?.cast(computed_in(x.dtype()))?);
         }
-        a.scan_rows(initial(states, self.is_backwards), |states, a| {
+        let (a, recurrent, states) = wide(OP, name, (&a, &recurrent), states, self.is_backwards)?;
+        let found = a.scan_rows(states, |states, a| {
             let [h] = states else {
                 return Err(argument(OP, format!("layer {name:?} has the state h, but is given {}", states.len())));
             };
@@ -85,7 +86,8 @@ impl Recurrent for Gru {
             let candidate = (&part(a, 2)? + &(&r * &part(&b, 2)?)?)?.tanh()?;
             let h = (&(&z * h)? + &(&(1.0 - &z)? * &candidate)?)?;
             Ok((vec![h.clone()], vec![h]))
-        })
+        })?;
+        narrow(found, x.dtype())
     }
 
     fn zeros(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Vec<Tensor>> {

@@ -6,12 +6,13 @@ use ragged::{Result, Tensor};
 use super::{check_floats, width};
 use crate::fault::argument;
 use crate::initializer::Initializer;
-use crate::variables::Variables;
+use crate::variables::{Variables, computed_in};
 
 /// Scales each vector of the last dimension to mean 0 and variance 1, then by learnt factors and offsets.
 ///
 /// `(x - mean) / sqrt(variance + epsilon) * gamma + beta`, with the population variance. The variables are `NAME/gamma` and
-/// `NAME/beta`, `[width]`, of the dtype of the input.
+/// `NAME/beta`, `[width]`, of the dtype of the input. 16-bit floats are computed in f32, and rounded once. An empty row stays
+/// empty; a vector with NaN is NaN.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};
@@ -64,8 +65,11 @@ impl LayerNorm {
         let shape = [width(OP, &self.name, x)?];
         let gamma = v.made(OP, &format!("{}/gamma", self.name), x.dtype(), &shape, &Initializer::Ones)?;
         let beta = v.made(OP, &format!("{}/beta", self.name), x.dtype(), &shape, &Initializer::Zeros)?;
-        let centered = x.subtract(&x.reduce_mean(keep(-1))?)?;
-        let scale = x.reduce_variance(keep(-1))?.add(self.epsilon)?.rsqrt()?;
-        centered.multiply(&scale)?.multiply(&gamma)?.add(&beta)
+        // 16-bit floats hold neither squares of their values nor small epsilons.
+        let wide = computed_in(x.dtype());
+        let (y, gamma, beta) = (x.cast(wide)?, gamma.cast(wide)?, beta.cast(wide)?);
+        let centered = y.subtract(&y.reduce_mean(keep(-1))?)?;
+        let scale = y.reduce_variance(keep(-1))?.add(self.epsilon)?.rsqrt()?;
+        centered.multiply(&scale)?.multiply(&gamma)?.add(&beta)?.cast(x.dtype())
     }
 }

@@ -2,7 +2,7 @@
 
 use ragged::{DType, HostTensor, HostValues, Result, ScannedRows, Tensor, s};
 
-use super::recurrent::{Recurrent, initial, vectors};
+use super::recurrent::{Recurrent, narrow, vectors, wide};
 use crate::initializer::Initializer;
 use crate::variables::Variables;
 
@@ -70,7 +70,8 @@ impl Recurrent for Lstm {
         if self.has_bias {
             z = z.add(&made("bias", &[4 * units], Initializer::UnitForgetBias)?)?;
         }
-        z.scan_rows(initial(states, self.is_backwards), |states, z| {
+        let (z, recurrent, states) = wide(OP, name, (&z, &recurrent), states, self.is_backwards)?;
+        let found = z.scan_rows(states, |states, z| {
             let [h, c] = states else { return Err(two_states(name, states.len())) };
             let z = (z + &h.matmul(&recurrent)?)?;
             let gate = |k: usize| z.slice(s![(k * units) as i64..((k + 1) * units) as i64]);
@@ -78,7 +79,8 @@ impl Recurrent for Lstm {
             let c = (&(&f * c)? + &(&i * &g)?)?;
             let h = (&o * &c.tanh()?)?;
             Ok((vec![h.clone(), c], vec![h]))
-        })
+        })?;
+        narrow(found, x.dtype())
     }
 
     fn zeros(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Vec<Tensor>> {

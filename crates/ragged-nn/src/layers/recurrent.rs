@@ -1,16 +1,17 @@
 //! What recurrent layers have in common.
 
 use ragged::opt::InitialStates;
-use ragged::{Result, ScannedRows, Tensor};
+use ragged::{DType, Result, ScannedRows, Tensor};
 
 use super::{check_floats, width};
 use crate::fault::argument;
-use crate::variables::Variables;
+use crate::variables::{Variables, computed_in};
 
 /// Layers that run along the rows of a tensor of vectors, with states: [`Lstm`](super::Lstm), [`Gru`](super::Gru).
 ///
 /// The first state is the output. Rows are those of the innermost ragged dimension, or of dimension 1 of a dense tensor:
-/// `[n, (length), width]`. What depends on the input alone is one matrix product of all elements.
+/// `[n, (length), width]`. What depends only on the input is one matrix product of all elements. 16-bit floats are computed in
+/// f32; the product, outputs and states are rounded to them.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};
@@ -74,7 +75,29 @@ pub(super) fn vectors(op: &'static str, layer: &str, v: &Variables, x: &Tensor) 
     Err(argument(op, format!("layer {layer:?} takes rows of vectors, but is given {is}")))
 }
 
-/// The initial states of a scan in that direction.
-pub(super) fn initial(states: &[Tensor], is_backwards: bool) -> InitialStates {
-    InitialStates::from(states).reversed(is_backwards)
+/// What a recurrence on `x` takes: its input and weights in the dtype that it computes in, and the initial states in that
+/// direction.
+#[track_caller]
+pub(super) fn wide(
+    op: &'static str,
+    layer: &str,
+    (x, weights): (&Tensor, &Tensor),
+    states: &[Tensor],
+    is_backwards: bool,
+) -> Result<(Tensor, Tensor, InitialStates)> {
+    let (own, dtype) = (x.dtype(), computed_in(x.dtype()));
+    if let Some(other) = states.iter().map(Tensor::dtype).find(|of| *of != own) {
+        return Err(argument(op, format!("layer {layer:?} is given {own}, but a state of {other}; cast one of them")));
+    }
+    let states = states.iter().map(|state| state.cast(dtype)).collect::<Result<Vec<_>>>()?;
+    Ok((x.cast(dtype)?, weights.cast(dtype)?, InitialStates::from(states).reversed(is_backwards)))
+}
+
+/// The results in the dtype of the input.
+#[track_caller]
+pub(super) fn narrow(mut found: ScannedRows, dtype: DType) -> Result<ScannedRows> {
+    for tensor in found.states.iter_mut().chain(&mut found.outputs) {
+        *tensor = tensor.cast(dtype)?;
+    }
+    Ok(found)
 }

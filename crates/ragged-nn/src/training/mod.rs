@@ -12,8 +12,8 @@ use ragged::{DType, Program, Result, Seed, Tensor, TensorSpec};
 use crate::fault::argument;
 use crate::initializer::Initializer;
 use crate::optimizers::{Optimizer, Slot};
-use crate::variables::{Closed, Variable, Variables, spec_of};
-use recorded::{Inputs, Used, computed_in, outputs};
+use crate::variables::{Closed, Variable, Variables, computed_in, spec_of};
+use recorded::{Inputs, Used, outputs};
 
 pub use outcome::Outcome;
 
@@ -29,7 +29,8 @@ const FIXED: usize = 2;
 /// A training step: one traced [`Program`] that computes the loss of a batch, its gradient, and the next values of the
 /// variables and of the optimizer's state.
 ///
-/// A step runs on batches of any sizes by the same plan; the learning rate and the number of the step are inputs too.
+/// A step runs on batches of any sizes by the same plan; the learning rate, of f32 also for variables of f64, and the number of
+/// the step are inputs too.
 /// Nothing is read: the loss is a tensor, and a GPU computes it when the host continues.
 ///
 /// ```

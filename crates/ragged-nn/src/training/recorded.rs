@@ -2,13 +2,13 @@
 
 use std::panic::Location;
 
-use ragged::{DType, Gradient, Result, Tensor, sparse_value_and_grad, value_and_grad};
+use ragged::{Gradient, Result, Tensor, sparse_value_and_grad, value_and_grad};
 
 use super::TRACE;
 use super::outcome::Outcome;
 use crate::fault::argument_at;
 use crate::optimizers::{Optimizer, Update};
-use crate::variables::{Variable, Variables, described, spec_of};
+use crate::variables::{Variable, Variables, computed_in, described, spec_of};
 
 /// The inputs of the program.
 pub(super) struct Inputs<'a, const N: usize> {
@@ -24,12 +24,6 @@ pub(super) struct Used<'a> {
     pub(super) variables: &'a Variables,
     pub(super) all: Vec<&'a Variable>,
     pub(super) trained: usize,
-}
-
-/// The dtype in which an optimizer computes: that of the variable, or f32 for 16-bit floats, which cannot hold small learning
-/// rates and squares of gradients.
-pub(super) fn computed_in(dtype: DType) -> DType {
-    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
 /// The loss, the number of the next step, the new variables, the new slots and the metrics.

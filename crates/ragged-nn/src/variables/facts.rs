@@ -92,3 +92,9 @@ impl fmt::Debug for Variables {
         f.debug_map().entries(state.all.iter().map(|v| (&v.name, described(&v.value)))).finish()
     }
 }
+
+/// The dtype in which optimizers, losses, normalizations and recurrences compute: that of the values, or f32 for 16-bit floats,
+/// which cannot hold small learning rates, squares and sums of many terms.
+pub(crate) fn computed_in(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+}

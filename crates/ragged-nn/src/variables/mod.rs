@@ -13,7 +13,7 @@ use crate::fault::argument;
 use crate::initializer::Initializer;
 use facts::with_article;
 
-pub(crate) use facts::{described, spec_of};
+pub(crate) use facts::{computed_in, described, spec_of};
 
 /// Named tensors of one device that training changes: the weights of a model.
 ///

@@ -150,6 +150,15 @@ fn losses_compare_shapes() -> Result<()> {
     );
     fails(ragged_nn::mean_squared_error(&x, &y), "mean_squared_error: the predictions are an f32 of shape [2, 2]");
     fails(ragged_nn::mean_squared_error(&x, &text), "mean_squared_error: the labels are strings");
+    // One label per row is not repeated along the row.
+    let rows = RaggedTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![4.0]], &cpu())?.into_erased();
+    let one = dense(&[0.0; 2], &[2, 1], &cpu())?;
+    for (a, b, shape) in [(&rows, &one, "[2, None]"), (&one, &rows, "[2, 1]")] {
+        let [errors, cross] = [ragged_nn::mean_squared_error(a, b), ragged_nn::categorical_cross_entropy(a, b)];
+        for (op, result) in [("mean_squared_error", errors), ("categorical_cross_entropy", cross)] {
+            fails(result, &format!("{op}: the predictions are an f32 of shape {shape}"));
+        }
+    }
     fails(
         ragged_nn::categorical_cross_entropy(&x.reduce_sum(..)?, &x.reduce_sum(..)?),
         "categorical_cross_entropy: the logits must be vectors, but are a scalar",
