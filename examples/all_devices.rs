@@ -61,7 +61,8 @@ fn main() -> Result<()> {
     let batch = Batch::generated(200_000);
     // Each device that opens; one that a driver refuses is left out.
     let devices: Vec<Device> = Device::each().into_iter().filter_map(|(_, device)| device.ok()).collect();
-    let inputs = [TensorSpec::new(DType::F32, [None, None]), TensorSpec::new(DType::F32, [Some(3), Some(4)])];
+    let inputs =
+        [TensorSpec::new(DType::F32, [None, None]).ragged_rank(1), TensorSpec::new(DType::F32, [Some(3), Some(4)])];
     let program = Program::trace(&inputs, |x| pooled(&x[0], &x[1]))?;
 
     let start = Instant::now();
