@@ -51,7 +51,7 @@ pub struct Operation {
     /// Which part is computed on the host because no kernel computes it; `None` if there is none.
     pub host_step: Option<&'static str>,
     /// Whether the operation has a gradient.
-    pub gradient: Gradient,
+    pub gradient: HasGradient,
     /// The types that have the operation.
     pub owners: Owners,
     /// The feature that has the operation; `None` if all builds have it.
@@ -76,7 +76,7 @@ impl Operation {
 /// Whether an operation has a gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Gradient {
+pub enum HasGradient {
     /// It has one where its values are floats: that of the primitives that it records.
     Yes,
     /// It has one where its values are floats, but no second derivative: this is missing.

@@ -234,6 +234,17 @@ fn gathers_sort_the_rows_once() {
     }
 }
 
+#[test]
+fn segment_sums_sort_their_ids_once() {
+    for (name, device) in devices() {
+        let x = shaped(&[], &[2000, 3], &device);
+        let ids = RaggedTensor::from_nested((0..2000).map(|k| k * 7919 % 5000).collect::<Vec<i32>>(), &device).unwrap();
+        let loss = |x: &Tensor| x.unsorted_segment_sum(&ids, 5000)?.square()?.reduce_sum(..);
+        assert_eq!(sorted(&loss(&x).unwrap().explain().unwrap()), [2000], "{name}");
+        assert_eq!(sorted(&both_passes(loss, &x)), [2000], "{name}: with the gradient");
+    }
+}
+
 /// The plan of a value with its gradient.
 fn both_passes(loss: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Explain {
     let (value, gradients) = value_and_grad(|x| loss(&x[0]), [x]).unwrap();

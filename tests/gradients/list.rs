@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ragged::operation::{ArgumentKind, Gradient, Operation, Owner};
+use ragged::operation::{ArgumentKind, HasGradient, Operation, Owner};
 use ragged::{DType, Device, Result, Tensor, grad};
 
 use crate::common::gpus;
@@ -87,7 +87,7 @@ fn operations_have_an_entry_exactly_if_they_have_a_gradient() {
         .flat_map(|(owner, names, _)| names.iter().map(move |name| (format!("{owner:?}"), *name)))
         .collect();
     let mut declared = BTreeSet::new();
-    let has_one = |o: &&Operation| matches!(o.gradient, Gradient::Yes | Gradient::FirstOrder(_));
+    let has_one = |o: &&Operation| matches!(o.gradient, HasGradient::Yes | HasGradient::FirstOrder(_));
     for operation in ragged::operations().filter(has_one) {
         declared.extend(operation.owners.iter().map(|owner| (format!("{owner:?}"), operation.name)));
     }
@@ -106,13 +106,13 @@ fn missing_gradients_are_listed() {
     let mut first_order = BTreeSet::new();
     for operation in ragged::operations() {
         match operation.gradient {
-            Gradient::Missing(why) => {
+            HasGradient::Missing(why) => {
                 missing.extend(operation.owners.iter().map(|owner| (format!("{owner:?}"), operation.name, why)));
             }
-            Gradient::FirstOrder(why) => {
+            HasGradient::FirstOrder(why) => {
                 first_order.insert((operation.name, why));
             }
-            Gradient::Yes | Gradient::None(_) => {}
+            HasGradient::Yes | HasGradient::None(_) => {}
             other => panic!("{}: {other:?}", operation.name),
         }
     }
@@ -255,7 +255,7 @@ fn is_true(reason: &str, operation: &Operation) -> Option<bool> {
 fn reasons_for_having_no_gradient_are_true() {
     let mut faults = Vec::new();
     for operation in ragged::operations() {
-        let Gradient::None(reason) = operation.gradient else { continue };
+        let HasGradient::None(reason) = operation.gradient else { continue };
         match is_true(reason, operation) {
             Some(true) => {}
             Some(false) => faults.push(format!("{}: {reason}", operation.name)),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ragged::operation::{Gradient, Owner};
+use ragged::operation::{HasGradient, Owner};
 use ragged::{Operation, operations};
 
 use crate::functions::{Function, functions};
@@ -90,7 +90,7 @@ fn documentation_agrees_with_the_declaration() {
         }
         let words = [operation.waits, operation.host_step].into_iter().flatten();
         let reasons = words.chain(match operation.gradient {
-            Gradient::None(reason) | Gradient::Missing(reason) | Gradient::FirstOrder(reason) => Some(reason),
+            HasGradient::None(reason) | HasGradient::Missing(reason) | HasGradient::FirstOrder(reason) => Some(reason),
             _ => None,
         });
         let reasons = reasons.chain(Owner::ALL.into_iter().filter_map(|owner| operation.owners.reason_without(owner)));
@@ -146,9 +146,9 @@ fn row(operation: &Operation) -> String {
     };
     let rows = if operation.owners.contains(Owner::Row) { "yes" } else { "–" };
     let gradient = match operation.gradient {
-        Gradient::None(reason) => format!("none: {reason}"),
-        Gradient::FirstOrder(what) => format!("yes, but no second derivative: {what} is missing"),
-        Gradient::Missing(what) => format!("missing: {what}"),
+        HasGradient::None(reason) => format!("none: {reason}"),
+        HasGradient::FirstOrder(what) => format!("yes, but no second derivative: {what} is missing"),
+        HasGradient::Missing(what) => format!("missing: {what}"),
         _ => "yes".to_owned(),
     };
     let of = operation.owners.iter().next().expect("a type that has the operation").name();

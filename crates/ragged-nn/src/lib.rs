@@ -49,7 +49,7 @@
 //!   [`Adam`], [`LazyAdam`], with gradients that are [`Clipped`]. The formulas are those of Keras 3.
 //! - [`Training`] is one traced [`Program`](ragged::Program): variables, slots, learning rate, number of the step and batch
 //!   are its inputs; loss, variables and slots its outputs. It runs on batches of any sizes, by one plan, and waits for
-//!   nothing.
+//!   nothing (with attention: for the number of scores).
 //! - Files are [`ragged::SavedModel`]s: [`Variables::add_to`] adds variables by name beside programs and tensors.
 //!
 //! # Other libraries

@@ -334,10 +334,10 @@ macro_rules! operations {
     };
     (@of ($a:ty)) => { $crate::operation::ResultTensor::new(stringify!($a)) };
     (@of $a:tt) => { $crate::operation::ResultTensor::new(stringify!($a)) };
-    (@gradient yes) => { $crate::operation::Gradient::Yes };
-    (@gradient first $why:literal) => { $crate::operation::Gradient::FirstOrder($why) };
-    (@gradient missing $why:literal) => { $crate::operation::Gradient::Missing($why) };
-    (@gradient none $why:literal) => { $crate::operation::Gradient::None($why) };
+    (@gradient yes) => { $crate::operation::HasGradient::Yes };
+    (@gradient first $why:literal) => { $crate::operation::HasGradient::FirstOrder($why) };
+    (@gradient missing $why:literal) => { $crate::operation::HasGradient::Missing($why) };
+    (@gradient none $why:literal) => { $crate::operation::HasGradient::None($why) };
     (@owners RaggedTensor $tensor:tt $typed:tt $row:tt) => {{
         let owners = $crate::operation::Owners::NONE;
         let owners = $crate::ops::operations!(@owner owners Tensor $tensor);

@@ -11,7 +11,7 @@ use crate::variables::Variables;
 /// numbers.
 ///
 /// The variables are `NAME/kernel`, `[width, units]`, and `NAME/bias`, `[units]`, of the dtype of the input; the width is
-/// that of the first input.
+/// that of the first input. Partitions stay, with their empty rows; a vector with NaN gives NaN.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};

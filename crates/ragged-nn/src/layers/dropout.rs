@@ -11,7 +11,8 @@ use crate::variables::Variables;
 ///
 /// A value is dropped with probability `rate` and divided by `1 - rate` otherwise. The dropped values depend on the seed of the
 /// variables, the name of the layer, the number of the step, the number of the call of the layer in the step and the flat
-/// position: each step and each call drops others, by the same plan, and both backends the same. Outside of training steps the layer gives its input.
+/// position: each step and each call drops others, by the same plan, and both backends the same. Outside of training steps the
+/// layer gives its input.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};

@@ -30,8 +30,8 @@ const FIXED: usize = 2;
 /// variables and of the optimizer's state.
 ///
 /// A step runs on batches of any sizes by the same plan; the learning rate, of f32 also for variables of f64, and the number of
-/// the step are inputs too.
-/// Nothing is read: the loss is a tensor, and a GPU computes it when the host continues.
+/// the step are inputs too. Nothing is read: the loss is a tensor, and a GPU computes it when the host continues. Attention
+/// waits on a GPU, once in each step, for the number of its scores.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};

@@ -1,7 +1,10 @@
 //! A training step is one plan for batches of any sizes and any learning rates, and waits for nothing.
 
-use ragged::{ExplainedKernel, ManyDispatches, RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Adam, Dense, Dropout, Lstm, Recurrent, Training, Variables, binary_cross_entropy_with_logits};
+use ragged::{Device, ExplainedKernel, ManyDispatches, RaggedTensor, Result, Seed, Tensor};
+use ragged_nn::{
+    Adam, Bidirectional, Dense, Dropout, Gru, Lstm, MultiHeadAttention, Recurrent, Training, Variables,
+    binary_cross_entropy_with_logits,
+};
 
 use crate::devices::{bits, dense, numbers, own_devices};
 use crate::text::{SENTENCES, batch, loss};
@@ -58,6 +61,53 @@ fn steps_on_vectors_of_ragged_rows_are_one_plan() -> Result<()> {
         let of = device.stats() - before;
         assert_eq!((of.plans, of.waits), (1, 0), "{device:?}: {of:?}");
         assert!(of.submissions <= 50, "{device:?}: {of:?}");
+    }
+    Ok(())
+}
+
+/// The facts of 20 steps on batches of other sizes: plans, and waits.
+fn of_steps(device: &Device, of_rows: impl Fn(&Variables, &Tensor) -> Result<Tensor>) -> Result<(u64, u64)> {
+    let mut v = Variables::new(device, Seed(7));
+    let batch = |k: usize| -> Result<[Tensor; 2]> {
+        let vector = |at: usize| -> [f32; 8] { std::array::from_fn(|c| ((at * 8 + c) % 17) as f32 / 8.0 - 1.0) };
+        let rows: Vec<Vec<[f32; 8]>> = (0..2 + k % 5).map(|r| (0..(r * 5 + k) % 9).map(vector).collect()).collect();
+        let labels: Vec<[f32; 1]> = (0..rows.len()).map(|r| [(r % 2) as f32]).collect();
+        let x = RaggedTensor::from_nested(rows, device)?.into_erased();
+        Ok([x, RaggedTensor::from_nested(labels, device)?.into_erased()])
+    };
+    let [x, y] = batch(3)?;
+    let mut step = Training::trace(&mut v, [&x, &y], Adam::default(), |v, [x, y]| {
+        binary_cross_entropy_with_logits(&Dense::new("out", 1).call(v, &of_rows(v, x)?)?, y)
+    })?;
+    let batches = (0..20).map(batch).collect::<Result<Vec<_>>>()?;
+    let before = device.stats();
+    let losses = batches.iter().map(|[x, y]| step.run(&mut v, [x, y])).collect::<Result<Vec<_>>>()?;
+    let of = device.stats() - before;
+    for loss in &losses {
+        assert!(numbers(loss)?[0].is_finite(), "{device:?}");
+    }
+    Ok((of.plans, of.waits))
+}
+
+#[test]
+fn recurrent_steps_are_one_plan() -> Result<()> {
+    for device in own_devices() {
+        let last = |v: &Variables, x: &Tensor| Lstm::new("lstm", 6).call(v, x);
+        assert_eq!(of_steps(&device, last)?, (1, 0), "{device:?}: an LSTM");
+        let both = |v: &Variables, x: &Tensor| Bidirectional::new("both", |name| Gru::new(name, 4)).call(v, x);
+        assert_eq!(of_steps(&device, both)?, (1, 0), "{device:?}: two GRUs");
+    }
+    Ok(())
+}
+
+/// Attention waits for the number of scores, which only the device knows: once in each step on a GPU.
+#[test]
+fn steps_of_attention_wait_once() -> Result<()> {
+    for device in own_devices() {
+        let mean = |v: &Variables, x: &Tensor| MultiHeadAttention::new("attention", 2, 4).call(v, x, x)?.reduce_sum(1);
+        let (plans, waits) = of_steps(&device, mean)?;
+        let most = if device.is_cpu() { 0 } else { 20 };
+        assert!(plans <= 3 && waits <= most, "{device:?}: {plans} plans, {waits} waits");
     }
     Ok(())
 }
