@@ -8,6 +8,7 @@
 //          element, since the elements of a word may come from different workgroups.
 // Limits   capacity < 2^32 - 2^12; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
 //
+// Ends     Loops count to constants.
 // Generated  fn live() -> u32                        number of positions; may read a buffer
 //            fn value(i: u32, row: u32) -> Elem      called for selected positions only; `row` is unused
 //            fn store(i: u32, v: Elem)
@@ -21,6 +22,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let inner = p.head[0].y;
     let tiles = p.head[0].z;
     let numbers = p.head[0].w;

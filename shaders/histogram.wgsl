@@ -6,6 +6,7 @@
 // Traffic  The loads of key(i), once; the output is cleared beforehand. `few` adds to at most bins() words per tile.
 // Limits   capacity < 2^32 - 2^14. `few`: bins() <= 2048.
 //
+// Ends     Loops count to a constant, or by 256 to an end that is at most that of a tile, a multiple of 8192.
 // Generated  fn live() -> u32                        number of positions; may read a buffer
 //            fn key(i: u32, row: u32) -> u32         the key of position i < live(); `row` is not used here
 // Buffers    out: array<atomic<u32>>    bins() words, 0 beforehand
@@ -35,6 +36,7 @@ fn few(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
@@ -66,6 +68,7 @@ fn many(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     let count = min(live(), capacity());
     if (tile >= tile_count()) {

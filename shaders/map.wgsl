@@ -5,6 +5,7 @@
 // Traffic  Reads the operands of value(i) once, and writes the output once.
 // Limits   n < 2^32 - MAP_TILE. No workgroup memory, no barriers.
 //
+// Ends     Loops count to constants.
 // Generated  const MAP_TILE: u32                elements per workgroup: 1024, 2048 or 4096
 //            fn live() -> u32                 number of elements, at most the capacity; may read a buffer
 //            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
@@ -19,6 +20,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, grid);
     let n = min(live(), p.head[0].x);
     if (tile > n / MAP_TILE) {

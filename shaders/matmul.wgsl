@@ -24,6 +24,8 @@
 //          `clear` sets them to the identity. If
 //          no sum has more than 256 terms, its only incomplete sum is kept in `out`.
 // Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB.
+// Ends     The search halves its range, since there is a batch. Terms advance by 1 or more to ends that they do not pass, and
+//          chunks by 1; other loops count to constants.
 // Source   Tiles with register blocking: Volkov and Demmel 2008. Balance as in row_reduce.wgsl.
 //
 // Generated  const RUN, BLOCK, SECTION, GROUP: u32  terms of each, as in the order above
@@ -100,6 +102,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile < splits_at(0u) || tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
         return; // uniform: the tile and the number of tiles are the same for the whole workgroup
@@ -305,6 +308,7 @@ fn combine(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile < splits_at(0u) || tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
         return; // uniform: as in main
@@ -354,6 +358,7 @@ fn clear(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile < splits_at(0u) || tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
         return; // uniform: as in main

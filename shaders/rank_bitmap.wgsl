@@ -13,6 +13,7 @@
 // Traffic  Reads the operands of keep(i) once; writes a quarter of a byte per position. Also reads and writes 4 bytes
 //          per tile.
 // Limits   capacity < 2^32 - 2^12.
+// Ends     `spine` counts by 2048 to the number of tiles, at most 2^21; other loops count to constants.
 // Source   Rank directories: Jacobson 1989; by words and tiles: Vigna 2008. Scan: Blelloch 1990.
 //
 // Uses       lib/workgroup_scan.wgsl
@@ -73,6 +74,7 @@ fn upsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
@@ -85,6 +87,7 @@ fn upsweep(
 
 @compute @workgroup_size(256)
 fn spine(@builtin(local_invocation_index) t: u32) {
+    rg_begin();
     let count = tile_count();
     var carry = 0u;
     for (var first = 0u; first < count; first += TILE) {
@@ -115,6 +118,7 @@ fn spine(@builtin(local_invocation_index) t: u32) {
 /// The whole computation, for a capacity below 2048.
 @compute @workgroup_size(256)
 fn small(@builtin(local_invocation_index) t: u32) {
+    rg_begin();
     let count = mark_tile(t, 0u);
     if (t == 255u) {
         store_out(0u, 0u);

@@ -6,6 +6,7 @@
 //          per row.
 // Limits   Rows below 2^32 bytes. No workgroup memory, no barriers.
 //
+// Ends     A string advances by 64 bytes to a multiple of 64.
 // Uses       longs.wgsl or pairs.wgsl
 //            one file of hash/, which reads the current string by byte, fetch32 and fetch64, and defines
 //              fn hash(len: u32) -> U64               the hash of a string; calls `chained` for a long one
@@ -54,6 +55,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let row = workgroup_index(wid, grid) * 256u + t;
     if (row >= p.head[0].x) {
         return;

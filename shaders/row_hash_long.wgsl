@@ -14,6 +14,7 @@
 //          slot is assigned. A slot covers head[1].y bytes: 256 KiB or more, unless a binding is less.
 // Limits   As row_hash.wgsl.
 //
+// Ends     `advance` counts to a constant.
 // Uses       row_hash.wgsl and the files that it uses, and of the file of hash/
 //              fn packed(c: Chain) -> array<U64, 7>, fn unpacked(words: array<U64, 7>) -> Chain
 // Generated  fn is_bound() -> bool        whether all bytes that this invocation has read were bound
@@ -50,6 +51,7 @@ fn clear(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let own = workgroup_index(wid, grid) * 256u + t;
     if (own < p.head[1].z) {
         store_states(own * SLOT_WORDS, join64(0u, 0u));
@@ -62,6 +64,7 @@ fn advance(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let own = workgroup_index(wid, grid) * 256u + t;
     if (own >= p.head[1].z) {
         return;
@@ -83,7 +86,7 @@ fn advance(
     var c = unpacked(words);
     let last = blocks_end(len);
     let stop = at + min(last - at, DISPATCH_BYTES);
-    while (at < stop) {
+    for (var k = 0u; k < DISPATCH_BYTES / 64u && at < stop; k++) {
         let next = block(c, at);
         if (!is_bound()) {
             break;
@@ -111,6 +114,7 @@ fn finish(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let own = workgroup_index(wid, grid) * 256u + t;
     if (own >= p.head[1].z) {
         return;

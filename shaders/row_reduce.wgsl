@@ -39,6 +39,11 @@
 //          tuning, or 1 or 0 if a larger one would exceed the limit; this only affects the balance. Elem is at most 52
 //          bytes; a larger Elem has a smaller tile, since each block needs 8 lanes of workgroup memory. MAPS requires
 //          inner = 1. One workgroup reduces the partials of one row for each 16 columns.
+// Ends     Splits are clamped to nvals, 2^14 below 2^32, a margin that exceeds the step of any loop: a position that starts
+//          beyond its end wraps at most once, and one that has passed its end stays there. At most STAGE values are
+//          staged, and mapping by position ends at the number of values. A block starts at most 255 after a cost, which is at
+//          most that of all rows, 2^13 below 2^32. Searches halve their range. The loops over
+//          listed blocks and long rows are bounded by the lengths of the lists.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows.
 //
@@ -57,6 +62,8 @@
 //            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and the capacity of `lanes`
 //            const STAGES: bool, STAGE: u32               whether values are staged (then load must not use `row`); the
 //                                                         capacity of `stage`: MAIN_TILE + SHORT, or 1
+//            const BATCH: u32                             the values that an invocation stages together: at most
+//                                                         MAIN_TILE / 256
 //            const COMPACT: bool                          whether `combine` and `load` are long: they are called at few
 //                                                         places, since compilers inline them
 //            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; the maximum number
@@ -86,6 +93,14 @@ fn fetch(k: u32, row: u32) -> Elem {
         if (at < staged) {
             return stage[at];
         }
+    }
+    return load(k, row);
+}
+
+/// The value at a position of a short row of the tile: all of these are staged, or none.
+fn fetch_short(k: u32, row: u32) -> Elem {
+    if (STAGES) {
+        return stage[k - stage_start];
     }
     return load(k, row);
 }
@@ -120,16 +135,28 @@ fn row_at(k: u32) -> u32 {
     return a;
 }
 
+/// End of the staged positions, of those before `to`: 0 if `first` is not staged. Blocks of earlier rows lie before the stage.
+fn staged_end(first: u32, to: u32) -> u32 {
+    if (STAGES && first >= stage_start) {
+        return min(to, stage_start + staged);
+    }
+    return 0u;
+}
+
 /// Folds elements lane_start, lane_start + 32, ... before `to`.
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc = identity();
     var k = lane_start;
     if (!COMPACT) {
+        let staged_to = staged_end(k, to);
+        for (; k < staged_to; k += 32u) {
+            acc = combine(acc, stage[k - stage_start]);
+        }
         for (; k + 96u < to; k += 128u) {
-            let x0 = fetch(k, row);
-            let x1 = fetch(k + 32u, row);
-            let x2 = fetch(k + 64u, row);
-            let x3 = fetch(k + 96u, row);
+            let x0 = load(k, row);
+            let x1 = load(k + 32u, row);
+            let x2 = load(k + 64u, row);
+            let x3 = load(k + 96u, row);
             acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
         }
     }
@@ -158,6 +185,14 @@ fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc2 = acc0;
     var acc3 = acc0;
     var k = lane_start;
+    let staged_to = staged_end(k, to);
+    for (; k + 24u < staged_to; k += 32u) {
+        let at = k - stage_start;
+        acc0 = combine(acc0, stage[at]);
+        acc1 = combine(acc1, stage[at + 8u]);
+        acc2 = combine(acc2, stage[at + 16u]);
+        acc3 = combine(acc3, stage[at + 24u]);
+    }
     for (; k + 24u < to; k += 32u) {
         let x0 = fetch(k, row);
         let x1 = fetch(k + 8u, row);
@@ -197,6 +232,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id and a parameter
@@ -209,7 +245,19 @@ fn main(
     if (STAGES) {
         stage_start = split(found[0]);
         staged = select(0u, min(tile_end(begin) - stage_start, STAGE), found[0] < found[1]);
-        for (var k = t; k < staged; k += 256u) {
+        var first = t;
+        if (BATCH > 1u && staged > 0u) {
+            // Without a branch for each, so that all loads are in flight together: beyond the last value, that one is loaded.
+            var values: array<Elem, BATCH>;
+            for (var k = 0u; k < BATCH; k++) {
+                values[k] = load(stage_start + min(t + k * 256u, staged - 1u), 0u);
+            }
+            for (var k = 0u; k < BATCH; k++) {
+                stage[t + k * 256u] = values[k];
+            }
+            first = BATCH * 256u + t;
+        }
+        for (var k = first; k < staged; k += 256u) {
             stage[k] = load(stage_start + k, 0u);
         }
         workgroupBarrier(); // uniform: a constant
@@ -222,7 +270,7 @@ fn main(
         if (end - start <= SHORT) {
             var acc = identity();
             for (var k = start; k < end; k++) {
-                acc = combine(acc, fetch(k, row));
+                acc = combine(acc, fetch_short(k, row));
             }
             store(row, row, acc);
             if (BY_POSITION) {

@@ -7,6 +7,7 @@
 // Traffic  Loads every value once; writes every result once.
 // Limits   inner = 1; elements are not mapped. Elem is at most 24 bytes. A row takes one workgroup, however long it is.
 //
+// Ends     As row_reduce.wgsl; blocks count to the number of blocks of a row, at most 2^24.
 // Uses       lib/row_tiles.wgsl
 // Generated  fn splits_at, load, identity, combine, store       see row_reduce.wgsl
 // Head       as lib/row_tiles.wgsl; only the sizes are used
@@ -34,6 +35,7 @@ fn by_row(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let row = workgroup_index(wid, groups);
     if (row >= rows()) {
         return; // uniform: the workgroup's id and a parameter

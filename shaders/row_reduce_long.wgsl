@@ -3,6 +3,7 @@
 // Idea     A workgroup of `level2` reduces the long rows that start in 256 bins: a row of up to 16 blocks by one
 //          invocation per column, a longer row by all invocations, which fold partials and combine them by a tree.
 //          Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
+// Ends     As row_reduce.wgsl.
 
 /// Stores the result of a row of several blocks, all of whose partials have been read.
 fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
@@ -83,6 +84,7 @@ fn level2(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let bits = select(wide_block_bits(), BLOCK_BITS, inner() == 1u);
     let bins = (nvals() >> bits) + 1u;
     let first_bin = workgroup_index(wid, groups) << 8u;
@@ -129,6 +131,7 @@ fn map_long(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id and a parameter

@@ -3,6 +3,7 @@
 // Idea     Consecutive invocations reduce consecutive columns, so that reads coalesce; the invocations of all columns
 //          of an element are a team. A tile's cost falls with the number of columns, so tiles hold about as many values
 //          for any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
+// Ends     As row_reduce.wgsl.
 
 const FOLDED = 64u; // longest row that one invocation folds per column
 
@@ -68,6 +69,7 @@ fn wide(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     let first_column = wid.z << 8u;
     if (tile >= tiles() || first_column >= inner()) {

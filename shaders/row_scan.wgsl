@@ -29,6 +29,9 @@
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is
 //          at most 16 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
 //          time.
+// Ends     A row, position or block advances by at most 256, from at most its end plus 256, to an end that is clamped to rows,
+//          nvals or the capacity of a list, which stay 2^14 below 2^32; partials advance by at most 2048 to a number of
+//          blocks, at most 2^26. Searches halve their range; other loops count to constants.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows; reduce, then scan (Blelloch 1990; Merrill and Grimshaw 2009).
 //
@@ -108,6 +111,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id and a parameter
@@ -234,6 +238,7 @@ fn wide(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     let first_column = wid.z << 8u;
     if (tile >= tiles() || first_column >= inner()) {
@@ -298,6 +303,7 @@ fn level2(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let bits = block_bits();
     let bins = (nvals() >> bits) + 1u;
     let first_bin = workgroup_index(wid, groups) << 8u;
@@ -371,6 +377,7 @@ fn add(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     let first_column = wid.z << 8u;
     if (tile >= tiles() || first_column >= inner()) {

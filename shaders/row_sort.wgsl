@@ -7,6 +7,7 @@
 //          recorded per stretch, under the stretch's number.
 // Traffic  Reads every key and the splits once, and writes every index once: 8 bytes per element, besides the splits.
 // Limits   n < 2^32 - 2^15. 14 KiB of workgroup memory.
+// Ends     Loops count to constants.
 // Source   The sort of lib/tile_sort.wgsl; an odd number of items per invocation, to avoid bank conflicts, as in CUB's
 //          block merge sort.
 //
@@ -30,6 +31,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let stretch = workgroup_index(wid, grid);
     if (stretch >= stretches()) {
         return; // uniform: the workgroup's id and a parameter

@@ -11,13 +11,14 @@
 //          element is computed from more than 8 bytes, `upsweep` stores it in `out` (KEEPS), and `downsweep` loads it
 //          from there: 2 writes and 1 read of 4 bytes, besides one read of the operands.
 // Limits   capacity < 2^32 - 2^12. Sums wrap; an overflow of the total is recorded (see `tiles`).
+// Ends     `spine` counts by 2048 to the number of tiles, at most 2^21; other loops count to constants.
 // Source   Blelloch 1990; Merrill and Grimshaw 2009. The scan in a tile is thread-serial over 8 elements, which are
 //          transposed through workgroup memory so that loads and stores coalesce.
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn live() -> u32           number of elements, at most the capacity; may read a buffer
-//            fn load(i: u32) -> u32     element i < live(), called twice, or once if KEEPS; may read `out[i]` if
-//                                       not KEEPS (the scan works in place)
+//            fn load(i: u32) -> u32     element i < live(); called twice, or once if KEEPS; may read
+//                                       `out[i]` if not KEEPS (the scan works in place)
 //            const KEEPS: bool          whether `upsweep` stores the elements in `out` for `downsweep`
 // Buffers    out: array<u32>            capacity + 1 words
 //            tiles: array<u32>          2 * tile_count() + 1 words: the sum of each tile (after `spine`: of all
@@ -45,22 +46,25 @@ fn place(i: u32) -> u32 {
     return i + (i >> 5u);
 }
 
-fn element(i: u32, count: u32) -> u32 {
-    if (i < count) {
-        return load(i);
+/// The elements of an invocation, which lie 256 apart; 0 from `count` on. From `out` if `again` and KEEPS. Without a branch for
+/// each, so that all loads are in flight together: beyond the last element of the tile, that one is loaded.
+fn elements(tile: u32, t: u32, count: u32, again: bool) -> array<u32, 8> {
+    let first = tile * TILE + t;
+    var out: array<u32, 8>;
+    if (tile * TILE < count) {
+        for (var k = 0u; k < ITEMS; k++) {
+            let i = min(first + k * 256u, count - 1u);
+            if (KEEPS && again) {
+                out[k] = load_out(i);
+            } else {
+                out[k] = load(i);
+            }
+        }
+        for (var k = 0u; k < ITEMS; k++) {
+            out[k] = select(0u, out[k], first + k * 256u < count);
+        }
     }
-    return 0u;
-}
-
-/// The element, for `downsweep`: from `out` if KEEPS.
-fn element_again(i: u32, count: u32) -> u32 {
-    if (!KEEPS) {
-        return element(i, count);
-    }
-    if (i < count) {
-        return load_out(i);
-    }
-    return 0u;
+    return out;
 }
 
 /// Scans the staged tile in place, starting from `base`. Returns whether a sum of this invocation wrapped. Barriers:
@@ -118,21 +122,22 @@ fn upsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
     let count = min(live(), capacity());
+    let own = elements(tile, t, count, false);
     var sum = 0u;
     var wrapped = false;
     for (var k = 0u; k < ITEMS; k++) {
         let i = tile * TILE + k * 256u + t;
-        let x = element(i, count);
         if (KEEPS && i < count) {
-            store_out(i, x);
+            store_out(i, own[k]);
         }
-        sum += x;
-        wrapped = wrapped || sum < x;
+        sum += own[k];
+        wrapped = wrapped || sum < own[k];
     }
     let before = wg_exclusive_scan(t, sum);
     wrapped = any_overflow(t, wrapped || before + sum < sum);
@@ -144,6 +149,7 @@ fn upsweep(
 
 @compute @workgroup_size(256)
 fn spine(@builtin(local_invocation_index) t: u32) {
+    rg_begin();
     let count = tile_count();
     var carry = 0u;
     var wrapped = false;
@@ -181,14 +187,15 @@ fn downsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
     let count = min(live(), capacity());
+    let own = elements(tile, t, count, true);
     for (var k = 0u; k < ITEMS; k++) {
-        let i = k * 256u + t;
-        stage[place(i)] = element_again(tile * TILE + i, count);
+        stage[place(k * 256u + t)] = own[k];
     }
     scan_tile(t, tile, load_tiles(tile));
 }
@@ -196,10 +203,11 @@ fn downsweep(
 /// The whole scan, for a capacity below 2048.
 @compute @workgroup_size(256)
 fn small(@builtin(local_invocation_index) t: u32) {
+    rg_begin();
     let count = min(live(), capacity());
+    let own = elements(0u, t, count, false);
     for (var k = 0u; k < ITEMS; k++) {
-        let i = k * 256u + t;
-        stage[place(i)] = element(i, count);
+        stage[place(k * 256u + t)] = own[k];
     }
     let wrapped = any_overflow(t, scan_tile(t, 0u, 0u));
     if (t == 0u) {

@@ -13,6 +13,8 @@
 // Limits   All flat positions < 2^32. 14 KiB of workgroup memory. A position takes a barrier per phase, and one more. Few
 //          rows occupy few workgroups. Rows of a group are consecutive, not of similar lengths, and wait for the longest.
 //          All arrays must be bound whole, or as windows that hold them.
+// Ends     Positions advance by 1; rows and numbers by at most 256 to at most 256 rows and the width of a phase, which is below
+//          2^31.
 // Source   Persistent recurrent kernels: Diamos et al. 2016.
 //
 // Generated  fn splits_at(i: u32) -> u32      i <= rows(); rows beyond the live ones are empty
@@ -60,6 +62,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let slot = workgroup_index(wid, grid);
     let group = p.head[1].z + slot;
     if (group >= p.head[0].w) {

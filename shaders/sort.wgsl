@@ -10,6 +10,7 @@
 // Traffic  A pass reads a key twice and an index once, and writes both once: 20 bytes per element, and 2.5 for the
 //          counts.
 // Limits   n and 256 * tiles() stay below 2^32 - 2^12, thus n < 2^32 - 2^15.
+// Ends     Loops count to constants.
 // Source   Satish, Harris and Garland 2009; packed counters as in CUB's block ranking.
 //
 // Uses       lib/workgroup_scan.wgsl
@@ -63,6 +64,7 @@ fn count(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id, and a parameter or read-only data
@@ -147,6 +149,7 @@ fn scatter(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id, and a parameter or read-only data

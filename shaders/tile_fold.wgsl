@@ -7,6 +7,7 @@
 // Traffic  The loads of key(i) and value(i), once; slots() results per tile.
 // Limits   capacity < 2^32 - 2^14; slots() <= 1024. 14 KiB of workgroup memory.
 //
+// Ends     Chunks meet the end of the tile, of which they are a part; other loops count to constants.
 // Generated  fn live() -> u32                        number of positions; may read a buffer
 //            fn key(i: u32, row: u32) -> u32         the slot of position i < live(); `row` is not used here
 //            fn value(i: u32, row: u32) -> Elem      its value
@@ -38,6 +39,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, groups);
     if (tile >= (capacity() + TILE - 1u) / TILE) {
         return; // uniform: the workgroup's id and a parameter

@@ -12,6 +12,7 @@
 // Traffic  Reads every key and the splits once, and writes k positions per row. Long rows: writes and reads k candidates
 //          per 512 elements, and reads their keys again.
 // Limits   n < 2^32 - 2^15; k <= 16. 12 KiB of workgroup memory.
+// Ends     Candidates are at most 16 for each stretch, of which there are at most 2^23; other loops count to constants.
 // Source   The sort of lib/tile_sort.wgsl.
 //
 // Uses       lib/tile_sort.wgsl
@@ -51,6 +52,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let stretch = workgroup_index(wid, grid);
     if (stretch >= stretches()) {
         return; // uniform: the workgroup's id and a parameter
@@ -104,6 +106,7 @@ fn merge(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let stretch = workgroup_index(wid, grid);
     if (stretch >= stretches()) {
         return; // uniform: the workgroup's id and a parameter
@@ -121,7 +124,8 @@ fn merge(
     }
     let k = most();
     // Each of the row's parts has up to k candidates.
-    let candidates = ((row_end - 1u) / STRETCH - stretch + 1u) << part_bits();
+    let parts = min((row_end - 1u) / STRETCH - stretch + 1u, stretches());
+    let candidates = parts << part_bits();
     // The first batch has no best candidates before it; a candidate that a part lacks sorts last.
     for (var base = 0u; base < candidates; base += TILE - k) {
         if (t == 0u) {

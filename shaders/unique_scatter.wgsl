@@ -7,6 +7,7 @@
 //          atomic `or` per element, since the elements of a word may come from different workgroups.
 // Limits   capacity < 2^32 - 2^12. No workgroup memory, no barriers.
 //
+// Ends     Loops count to constants.
 // Generated  fn live() -> u32                        number of positions; may read a buffer
 //            fn at(i: u32, row: u32) -> u32          the index of position i < live(); `row` is unused
 //            fn value(i: u32, row: u32) -> Elem      the value of position i < live(); `row` is unused
@@ -21,6 +22,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
+    rg_begin();
     let capacity = p.head[0].x;
     let tile = workgroup_index(wid, groups);
     if (tile > capacity / 1024u) {

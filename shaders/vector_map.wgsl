@@ -6,6 +6,7 @@
 // Traffic  Reads the arrays once, and writes the output once, each up to 12 bytes beyond the last element.
 // Limits   n < 2^31. Every array is bound whole, and its buffer extends to a multiple of 16 bytes. No conditions, no
 //          workgroup memory, no barriers.
+// Ends     Loops count to constants.
 // Source   Vectors of loads in flat streams: Harris, Optimizing Parallel Reduction in CUDA; Luitjens, Increase
 //          Performance with Vectorized Memory Access.
 //
@@ -22,6 +23,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
+    rg_begin();
     let tile = workgroup_index(wid, grid);
     let n = min(live(), p.head[0].x);
     if (tile > n / MAP_TILE) {

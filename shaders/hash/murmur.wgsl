@@ -1,6 +1,7 @@
 // MurmurHash64A, for row_hash.wgsl.
 //
 // Head     head[0].yz  the seed, low word first
+// Ends     Bytes advance by 8 to a multiple of 8, then by 1.
 // Source   Appleby 2008, public domain.
 
 fn m() -> U64 {

@@ -1,6 +1,7 @@
 // SipHash-2-4, for row_hash.wgsl.
 //
 // Head     head[0].yz, head[0].w and head[1].x  the key's two halves, low word first
+// Ends     Bytes advance by 8 to a multiple of 8, then by 1.
 // Source   Aumasson and Bernstein 2012.
 
 /// The four words of state.

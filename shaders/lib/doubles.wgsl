@@ -10,6 +10,7 @@
 //          remainders (a step per power of two between the operands) have loops; nothing else has.
 // Linked   per definition, as lib/pairs.wgsl, with which and with lib/doubles_convert.wgsl and lib/function_f64.wgsl it is
 //          one library.
+// Ends     Loops count to constants, or to a number of steps.
 // Source   The usual algorithms of software floats: Knuth, The Art of Computer Programming 2, 4.2.1.
 
 alias F64 = vec2<u32>;

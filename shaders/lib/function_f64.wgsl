@@ -8,6 +8,7 @@
 // Cost     An iteration per operation, of which quotients and roots have loops of their own. The program is the same for
 //          all invocations: branches are uniform.
 // Limits   64 registers, which are an array in private memory.
+// Ends     Each operation advances by a word or more; programs are among the parameters, and shorter than these.
 
 const OP_ADD: u32 = 1u;
 

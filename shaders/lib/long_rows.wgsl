@@ -4,6 +4,7 @@
 //          rows' lengths (0 for a stretch without one) finds the row of the k-th element of all long rows. A binary
 //          search in the rows' starts finds the row of a position.
 //
+// Ends     The search halves its range.
 // Buffers    longs: array<u32>     2 * stretches() + 1 words: the prefix sums, the total last; then the start of each
 //                                  long row, or the end of the stretch's rows; sorted
 // Head       head[0].x  n: elements (capacity); head[0].z  stretches, at least 1

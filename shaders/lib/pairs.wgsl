@@ -7,6 +7,7 @@
 //          0, or fill with the sign. Bits equal those of the CPU (backend/cpu/operations.rs).
 // Cost     4 operations for a sum, 20 for a product, and a loop of up to 64 iterations for a quotient, one per bit.
 // Linked   per definition: only those that a module names. Definitions are separated, but not divided, by a blank line.
+// Ends     Loops count to at most 63, or until the bits of a number are shifted out.
 
 alias U64 = vec2<u32>;
 

@@ -4,6 +4,8 @@
 //          distribution of lengths is balanced. Rows are divided into blocks of fixed length, counted from the row's
 //          start; a block belongs to the tile in which it starts.
 // Memory   About 1.1 KiB of workgroup memory.
+// Ends     Searches halve their range, or divide it by 128. `found` is 0, or follows a row whose cost is below the tile's
+//          bound, whatever the splits are: what starts in a tile does so far below 2^32.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows.
 // Barriers In `find_rows` and `list_long_rows` only.

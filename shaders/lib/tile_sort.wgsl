@@ -4,6 +4,7 @@
 //          then runs are merged pairwise by merge path: every invocation finds the split of its diagonal by a binary
 //          search, and merges ITEMS elements. Runs that are already in order are not merged; since rows are in order,
 //          short rows cost few comparisons.
+// Ends     Searches halve their range; runs double up to the tile; other loops count to constants.
 // Source   Merge path (Odeh et al. 2012), as in CUB's block merge sort; composite keys in place of a segmented sort.
 //
 // Generated  alias Elem                                  the type of the keys

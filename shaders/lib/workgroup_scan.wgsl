@@ -3,6 +3,7 @@
 // Idea     Kogge and Stone: eight doubling steps that alternate between the two halves of one array, so that each step
 //          costs a single barrier. Needs no subgroups: the same code and the same result on every device.
 // Memory   2 KiB of workgroup memory. Sums wrap; two 16-bit sums packed into a word work as long as neither overflows.
+// Ends     The reach doubles up to a constant.
 // Barriers Ten. Call it in uniform control flow, from all 256 invocations.
 
 var<workgroup> wg_scan: array<u32, 512>;

@@ -152,13 +152,16 @@ pub(super) fn binary(op: BinaryOp, [a, b]: [&Expr; 2], y: &Expr, ct: &Expr) -> [
             let is_constant = b1().eq(c(0.0));
             [Is(times(is_constant.select(c(0.0), of_base), ct)), Is(times(y1().mul(log), ct))]
         }
-        // By the larger of both: squares of it neither overflow nor underflow.
+        // Of the operand of the larger size, and the ratio to it: no square overflows, and infinite ones have the limit 0.
         B::Atan2 => {
-            let size = abs(a).binary(B::Max, abs(b));
-            let [a, b] = [a1(), b1()].map(|e| e.quotient(size.clone()));
-            let square = a.clone().mul(a.clone()).add(b.clone().mul(b.clone()));
-            let of = |e: Expr| Is(times(e.quotient(square.clone()).quotient(size.clone()), ct));
-            [of(b), of(negated(a))]
+            let is_steep = abs(b).lt(abs(a));
+            let [larger, smaller] = [is_steep.clone().select(a1(), b1()), is_steep.clone().select(b1(), a1())];
+            let ratio = smaller.quotient(larger.clone());
+            let of_smaller = c(1.0).quotient(larger).quotient(c(1.0).add(ratio.clone().mul(ratio.clone())));
+            let of_larger = ratio.mul(of_smaller.clone());
+            let of_a = is_steep.clone().select(of_larger.clone(), of_smaller.clone());
+            let of_b = negated(is_steep.select(of_smaller, of_larger));
+            [Is(times(of_a, ct)), Is(times(of_b, ct))]
         }
         B::IndexDiv | B::IndexRem | B::And | B::Or | B::Xor | B::Shl | B::Shr | B::Eq | B::Ne | B::Lt | B::Le => {
             [Zero, Zero]

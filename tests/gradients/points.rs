@@ -133,6 +133,9 @@ fn special_points_of_functions() {
     assert!((acosh[0] / 1e-20 - 1.0).abs() < 1e-6 && (acosh[1] - 8f32.sqrt().recip()).abs() < 1e-6, "{acosh:?}");
     let angle = |x: &Tensor| x.atan2(&x.stop_gradient()?);
     assert_eq!(gradient(vec![vec![1e-25, 1e20, 2.0]], angle), [vec![5e24, 5e-21, 0.25]]);
+    let infinite = vec![vec![f32::INFINITY, f32::NEG_INFINITY]];
+    assert_eq!(gradient(infinite.clone(), |x| x.atan2(&x.ones_like()?)), [vec![0.0, 0.0]]);
+    assert_eq!(gradient(infinite, |x| x.ones_like()?.atan2(x)), [vec![0.0, 0.0]]);
     // Large numbers that differ little.
     let far = vec![vec![1e8, 1e8 + 8.0, 1e8 + 16.0], vec![]];
     let variance = gradient(far, |x| finite(&x.reduce_variance(1)?));

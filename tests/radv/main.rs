@@ -33,6 +33,8 @@ mod rows;
 #[allow(dead_code, reason = "the benchmark uses the rest")]
 mod workloads;
 
+mod statistics;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 

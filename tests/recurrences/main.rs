@@ -9,6 +9,7 @@ mod gradients;
 mod linear;
 mod moving_averages;
 mod states;
+mod steps;
 
 use ragged::{Device, HostTensor, HostValues, Tensor};
 

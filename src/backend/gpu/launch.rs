@@ -91,7 +91,7 @@ impl KernelModule {
             ParamWord::Low(scalar) => sizes.scalar(scalar).bits() as u32,
             ParamWord::High(scalar) => (sizes.scalar(scalar).bits() >> 32) as u32,
         }));
-        Launch { module: self.clone(), entry, params, workgroups, depth, checks: RuntimeChecks::ALL }
+        Launch { module: self.clone(), entry, params, workgroups, depth, checks: self.checks() }
     }
 }
 

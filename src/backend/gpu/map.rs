@@ -12,7 +12,6 @@ use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, count_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
-use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::plan::{SizedLimits, Step};
@@ -173,8 +172,9 @@ fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Low
         let (tile, ty) = (tile(step, value, (sizes, capacity), driver), value_type(value.dtype()));
         m.push(&format!("const MAP_TILE = {tile}u;"));
         let template = match m.row_context().cloned() {
-            Some((splits, _)) => {
+            Some((splits, inner)) => {
                 m.splits_function(&splits);
+                m.push(&format!("const ONE_COLUMN = {};", inner == 1));
                 ROW_MAP
             }
             None => MAP,
@@ -197,26 +197,17 @@ fn single_launch(
 ) -> Lowered {
     let capacity = head[0];
     let mut launch = g.launch(sizes, "main", head, capacity.div_ceil(g.tile), 1);
-    launch.checks = g.checks(checks(value, live, (sizes, capacity)));
-    Lowered { launches: vec![launch], ..Lowered::default() }
-}
-
-/// The runtime checks of the kernel of a map, given its value and its count.
-fn checks(value: &Expr, count: Option<&Expr>, (sizes, capacity): (SizeView<'_>, u32)) -> RuntimeChecks {
-    // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
-    // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer
-    // bits left after each iteration. Kernels that call functions of the user keep all checks (`KernelModule::checks`).
-    let checks = unsafe { RuntimeChecks::ALL.without_loops() };
     // The count is evaluated at position 0.
-    if !are_in_bounds(sizes, value, capacity) || count.is_some_and(|e| !are_in_bounds(sizes, e, 1)) {
-        return checks;
+    if are_in_bounds(sizes, value, capacity) && live.is_none_or(|count| are_in_bounds(sizes, count, 1)) {
+        // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates
+        // clamp the count. The row that `row_map` gives an element is one of the splits' rows, for any splits; so is the
+        // result of a search. The output has an element for each position below the capacity. The output of a check is a
+        // slot of the status block instead: its slot numbers are parameters, as are all others of that block. `tile_rows`
+        // is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity. Where an
+        // index equal to the position is proven, the array is no shorter than the capacity, and its storage extends to a
+        // multiple of 16 bytes: buffers of the pool always do, other arrays are tested (`is_vector_padded`). No vector is
+        // larger.
+        launch.checks = unsafe { g.checks_without_bounds() };
     }
-    // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates
-    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, for any splits; so is the
-    // result of a search. The output has an element for each position below the capacity. The output of a check is a
-    // slot of the status block instead: its slot numbers are parameters, as are all others of that block. `tile_rows`
-    // is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity. Where an index
-    // equal to the position is proven, the array is no shorter than the capacity, and its storage extends to a multiple
-    // of 16 bytes: buffers of the pool always do, other arrays are tested (`is_vector_padded`). No vector is larger.
-    unsafe { checks.without_bounds() }
+    Lowered { launches: vec![launch], ..Lowered::default() }
 }

@@ -8,13 +8,13 @@ use super::launch::{Lowered, Lowering, ROW_TILES, partition_functions, too_many}
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use super::row_grid::{Grid, TILE_COST, Tiles, for_partial_bindings, grid};
-use super::runtime::RuntimeChecks;
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, block_len};
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
+use crate::graph::step::cost::evaluation_cost;
 use crate::graph::step::row_kernel::RowKernel;
 
 /// Maximum accumulator state per row, in bytes. Every device has 16 KiB of workgroup memory, of which the lists of rows
@@ -29,6 +29,12 @@ const ROW_REDUCE_BY_ROW: &str = include_str!("../../../shaders/row_reduce_by_row
 
 /// Maximum accumulator state per row of `row_reduce_by_row.wgsl`, in bytes: 512 of them fit workgroup memory.
 const MAX_STATE_BY_ROW: usize = 24;
+
+/// Most values that an invocation loads together to stage them, and their limits: bytes of accumulator state, and operations
+/// of a value.
+const MAX_BATCH: u32 = 8;
+const MAX_STATE_OF_BATCHES: usize = 8;
+const MAX_COST_OF_BATCHES: u32 = 16;
 
 /// Cost of a tile of `main`, at most `most`, and number of lanes for its blocks, for `state` bytes of accumulator state
 /// per row. Each block that may start in a tile takes 8 lanes: later blocks of a row are 256 positions apart, first
@@ -48,6 +54,8 @@ struct ByPosition {
     stages: bool,
     /// Whether elements are mapped.
     maps: bool,
+    /// Whether a value costs few operations, so that a kernel has room for several copies of them.
+    is_light: bool,
 }
 
 /// Workgroup memory of `main`.
@@ -56,6 +64,8 @@ struct WorkgroupMemory {
     lanes: u32,
     /// Number of values that are staged; `None` without staging.
     stage: Option<u32>,
+    /// Number of them that an invocation loads together.
+    batch: u32,
     /// Number of row results that are kept to map elements by position; `None` if elements are mapped by row.
     rows: Option<u32>,
 }
@@ -70,8 +80,10 @@ impl WorkgroupMemory {
     /// Allocates the optional arrays that fit.
     fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<ByPosition>) -> Self {
         let [.., alpha, tile, _, _] = grid.head;
-        let mut out = Self { tile, lanes, stage: None, rows: None };
-        let Some(ByPosition { stages, maps }) = by_position.filter(|_| grid.entry == "main") else { return out };
+        let mut out = Self { tile, lanes, stage: None, batch: 1, rows: None };
+        let Some(ByPosition { stages, maps, is_light }) = by_position.filter(|_| grid.entry == "main") else {
+            return out;
+        };
         let fits = |all: u32| all as usize * state <= Self::ALL - Self::LISTS;
         // If rows have cost 0, all may lie in one tile.
         let rows = tile.div_ceil(alpha.max(1));
@@ -81,18 +93,21 @@ impl WorkgroupMemory {
         let stage = tile + FOLD_LEN as u32;
         if stages && fits(lanes + out.rows.unwrap_or(0) + stage) {
             out.stage = Some(stage);
+            if is_light && state <= MAX_STATE_OF_BATCHES {
+                out.batch = (tile / 256).clamp(1, MAX_BATCH);
+            }
         }
         out
     }
 
     /// The template's constants.
     fn declared(&self) -> String {
-        let Self { tile, lanes, stage, rows } = *self;
+        let Self { tile, lanes, stage, batch, rows } = *self;
         let (stages, maps) = (stage.is_some(), rows.is_some());
         let (stage, rows) = (stage.unwrap_or(1), rows.unwrap_or(1));
         format!(
             "const MAIN_TILE = {tile}u;\nconst LANES = {lanes}u;\n\
-             const STAGES = {stages};\nconst STAGE = {stage}u;\nconst BY_POSITION = {maps};\nconst ROWS = {rows}u;"
+             const STAGES = {stages};\nconst STAGE = {stage}u;\nconst BATCH = {batch}u;\nconst BY_POSITION = {maps};\nconst ROWS = {rows}u;"
         )
     }
 }
@@ -153,8 +168,11 @@ impl GpuPrimitive for Reduce<InPlan> {
             }
             // Partially bound arrays may lack some positions of a tile.
             let coalesces = tuning.coalesce_rows && !step.is_oversized();
+            let costs = columns.iter().map(|(_, value)| evaluation_cost(value, None));
+            let cost = costs.fold(0, u32::saturating_add);
+            let is_light = cost <= MAX_COST_OF_BATCHES && !step.emulates_doubles() && step.recomputed.is_empty();
             let by_position =
-                coalesces.then(|| ByPosition { stages: !m.loads_by_row(kernel), maps: kernel.map.is_some() });
+                coalesces.then(|| ByPosition { stages: !m.loads_by_row(kernel), maps: kernel.map.is_some(), is_light });
             m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
             m.push(&format!("const COMPACT = {};", step.emulates_doubles()));
             let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
@@ -167,7 +185,6 @@ impl GpuPrimitive for Reduce<InPlan> {
                 launches.push(g.launch(sizes, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
             }
         }
-        launches.iter_mut().for_each(|launch| launch.checks = launch.module.checks(CHECKS));
         let scratch = vec![u64::from(grid.part_len) * state as u64];
         let cleared_outputs = (0..).zip(kernel.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
         Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
@@ -187,18 +204,6 @@ impl GpuPrimitive for Reduce<InPlan> {
         Some(tile.access_pattern(at, at.launch.params[TILE_COST], |_| AccessPattern::PerRow { bytes, more: 0 }))
     }
 }
-
-/// The runtime checks of the kernels. Bounds are checked, since indices of partials derive from the splits, which the
-/// user's program can write to.
-///
-/// SAFETY: every loop ends for any splits. The splits are clamped to the number of values, which `grid` keeps 2^14
-/// below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at most once,
-/// and one that has passed its end stays there. At most STAGE values are staged, and mapping by position ends at the
-/// number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed blocks and long
-/// rows are bounded by the lengths of the lists, with steps of 1 or more; those of `by_row` over blocks by the number of blocks
-/// of a row, at most 2^24. Functions that expressions call end too: see
-/// `map.rs`.
-const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
 
 #[cfg(test)]
 mod tests {
@@ -222,7 +227,7 @@ mod tests {
             let (tile, lanes) = lanes(state, most);
             let grid = grid(1 << 20, 1 << 16, 1, Tiles { cost: tile, row_cost }).unwrap();
             let WorkgroupMemory { stage, rows, .. } =
-                WorkgroupMemory::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true }));
+                WorkgroupMemory::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true, is_light: true }));
             let values = lanes + stage.unwrap_or(1) + rows.unwrap_or(1);
             assert!(
                 values as usize * state + WorkgroupMemory::LISTS <= WorkgroupMemory::ALL,

@@ -3,7 +3,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::columns::{At, Value, element_bound, most_elements};
+use super::columns::{At, Element, Value, element_bound, most_elements};
 use crate::dtype::DType;
 use crate::graph::Expr;
 use crate::graph::digest::{DigestMap, DigestSet};
@@ -116,8 +116,8 @@ struct Columns<R: Handles> {
 
 impl<R: Handles> Columns<R> {
     fn new(own: u32, range: Range<u32>) -> Self {
-        let of = |column: u32, is_first| At::bounded(own.into(), column.into(), is_first);
-        let at = |column| [false, true].map(|is_first| (of(column, is_first), DigestMap::default()));
+        let of = |column: u32, element| At::bounded(own.into(), column.into(), element);
+        let at = |column| [Element::From(1), Element::Number(0)].map(|e| (of(column, e), DigestMap::default()));
         let len = range.end - range.start;
         Self { len, columns: range.map(at).collect(), known: DigestMap::default(), positions: Vec::new() }
     }

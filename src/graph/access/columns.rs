@@ -1,7 +1,7 @@
 //! Reads of the own element: the columns of registers that the columns of an element read.
 //!
-//! Indices are evaluated at each column of an element `e`, once for `e = 0` and once as a function of any other `e`, since
-//! differences of positions may wrap in the first element only. Branches that a column does not take read nothing.
+//! Indices are evaluated at each column of an element `e`, once for each of the first and once as a function of any other
+//! `e`, since differences of positions may wrap in the first elements only. Branches that a column does not take read nothing.
 
 use crate::graph::Expr;
 use crate::graph::digest::{DigestMap, DigestSet};
@@ -36,13 +36,14 @@ impl<R: Handles> Expr<R> {
         let mut places: DigestMap<usize> = DigestMap::default();
         for column in 0..own {
             let mut of_later = DigestMap::default();
-            for is_first in [false, true] {
-                let at = At { own: own.into(), column: column.into(), is_first, most: i64::MAX, is_within: false };
+            for element in [Element::From(FIRST_ELEMENTS)].into_iter().chain((0..FIRST_ELEMENTS).map(Element::Number)) {
+                let at = At { own: own.into(), column: column.into(), element, most: i64::MAX, is_within: false };
                 for (read, is_certain) in at.reads(self) {
                     let ExprKind::Register(register, index) = read.kind() else { continue };
                     let width = i64::from(of(*register));
-                    let found = match at.value(index, &mut DigestMap::default()) {
-                        Value::Position { per_element, offset } if is_first || per_element == width => Some(offset),
+                    let found = match (element, at.value(index, &mut DigestMap::default())) {
+                        (Element::Number(e), Value::Position { offset, .. }) => Some(offset - width * e),
+                        (_, Value::Position { per_element, offset }) if per_element == width => Some(offset),
                         _ => None,
                     };
                     let found =
@@ -52,17 +53,17 @@ impl<R: Handles> Expr<R> {
                         out.len() - 1
                     });
                     let known = of_later.get(&read.digest()).copied();
-                    match (is_first, found) {
-                        (false, Some(found)) => {
+                    match (element, found) {
+                        (Element::From(_), Some(found)) => {
                             of_later.insert(read.digest(), found);
                             out[place].1[column as usize] = found;
                         }
-                        (false, None) => return None,
+                        (Element::From(_), None) => return None,
                         // Differences that wrap lie beyond every bound that conditions compare them with.
-                        (true, None) if is_certain => return None,
-                        (true, None) => {}
-                        (true, Some(found)) if known.is_some_and(|known| known != found) => return None,
-                        (true, Some(found)) => out[place].1[column as usize] = found,
+                        (Element::Number(_), None) if is_certain => return None,
+                        (Element::Number(_), None) => {}
+                        (Element::Number(_), Some(found)) if known.is_some_and(|known| known != found) => return None,
+                        (Element::Number(_), Some(found)) => out[place].1[column as usize] = found,
                     }
                 }
             }
@@ -71,13 +72,23 @@ impl<R: Handles> Expr<R> {
     }
 }
 
+/// The elements that positions are differences from may be two before their own.
+const FIRST_ELEMENTS: i64 = 3;
+
+/// Elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Element {
+    Number(i64),
+    /// Any one from this on.
+    From(i64),
+}
+
 /// A column of an element.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     own: i64,
     column: i64,
-    /// Whether the element is the first one, or any other.
-    is_first: bool,
+    element: Element,
     /// Greatest numbers per element and offsets of positions that are assumed not to wrap, of elements that are not the
     /// first. Sums and products of others are right modulo 2^32.
     most: i64,
@@ -105,15 +116,22 @@ const MOST_OFFSET: i64 = 4;
 
 impl At {
     /// The column of an element among those whose own positions are below `2^32 - 4 * own`.
-    pub(super) fn bounded(own: i64, column: i64, is_first: bool) -> Self {
-        Self { own, column, is_first, most: own, is_within: true }
+    pub(super) fn bounded(own: i64, column: i64, element: Element) -> Self {
+        Self { own, column, element, most: own, is_within: true }
+    }
+
+    /// Whether the element is one of the first.
+    fn is_first(self) -> bool {
+        matches!(self.element, Element::Number(_))
     }
 
     /// Whether the number of an element is below the number of elements.
     fn is_element(self, value: Value) -> Value {
         match value {
             Value::Position { per_element: 0 | 1, offset: 0 } => Value::Flag(true),
-            Value::Position { offset, .. } if self.is_first && offset >= most_elements(self.own) => Value::Flag(false),
+            Value::Position { offset, .. } if self.is_first() && offset >= most_elements(self.own) => {
+                Value::Flag(false)
+            }
             _ => Value::Unknown,
         }
     }
@@ -121,7 +139,7 @@ impl At {
     /// Whether a position is known not to wrap in any element.
     fn is_bounded(self, value: Value) -> bool {
         match value {
-            Value::Position { per_element, offset } if !self.is_first && per_element > 0 => {
+            Value::Position { per_element, offset } if !self.is_first() && per_element > 0 => {
                 per_element <= self.most && offset <= self.most.saturating_mul(MOST_OFFSET)
             }
             _ => true,
@@ -160,8 +178,10 @@ impl At {
         }
         let constant = |offset: u32| Value::Position { per_element: 0, offset: offset.into() };
         let value = match e.kind() {
-            ExprKind::Index if self.is_first => Value::Position { per_element: 0, offset: self.column },
-            ExprKind::Index => Value::Position { per_element: self.own, offset: self.column },
+            ExprKind::Index => match self.element {
+                Element::Number(e) => Value::Position { per_element: 0, offset: self.own * e + self.column },
+                Element::From(_) => Value::Position { per_element: self.own, offset: self.column },
+            },
             ExprKind::Scalar(Scalar::U32(n)) => constant(*n),
             ExprKind::Scalar(Scalar::Bool(flag)) => Value::Flag(*flag),
             ExprKind::Unary(UnaryOp::Not, a) => match self.value(a, known) {
@@ -233,14 +253,16 @@ impl At {
         }
     }
 
-    /// `per_element * e + offset` as a u32: that of the first element wraps, that of others must not.
+    /// `per_element * e + offset` as a u32: that of the first elements wraps, that of others must not. Offsets of others
+    /// are below half of the range, so that greater ones are negative.
     fn position(self, per_element: i64, offset: i64) -> Value {
         const RANGE: i64 = 1 << 32;
-        let least = per_element.saturating_add(offset);
-        match self.is_first {
-            true => Value::Position { per_element: 0, offset: offset.rem_euclid(RANGE) },
-            false if per_element == 0 => Value::Position { per_element, offset: offset.rem_euclid(RANGE) },
-            false if per_element > 0 && (0..RANGE).contains(&least) => Value::Position { per_element, offset },
+        let wrapped = offset.rem_euclid(RANGE);
+        let Element::From(first) = self.element else { return Value::Position { per_element: 0, offset: wrapped } };
+        let offset = if per_element > 0 && wrapped >= RANGE / 2 { wrapped - RANGE } else { wrapped };
+        let least = per_element.saturating_mul(first).saturating_add(offset);
+        match per_element >= 0 && (0..RANGE).contains(&least) {
+            true => Value::Position { per_element, offset },
             false => Value::Unknown,
         }
     }
@@ -281,6 +303,9 @@ mod tests {
         assert_eq!(columns(&read(i().div(u(3))), 3, 1), Some(vec![0, 0, 0]));
         let reverse = i().div(u(3)).mul(u(3)).add(u(2)).sub(i().rem(u(3)));
         assert_eq!(columns(&read(reverse), 3, 3), Some(vec![2, 1, 0]));
+        // The element behind the one before, as a difference from a number that stands for -3.
+        let behind = i().sub(u(3)).sub(u(3u32.wrapping_neg()));
+        assert_eq!(columns(&read(behind.div(u(3)).mul(u(3))), 3, 3), Some(vec![0, 0, 0]));
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Tensor {
     /// # Errors
     /// A tensor without rows; strings; no state, states of different dtypes, of bools or of fewer than 32 bits, or of
     /// another shape or dtype after the step; the errors of `step`; operations on states other than element-wise ones,
-    /// slices, concatenations and products with matrices; a state that is read in the step.
+    /// slices, concatenations, reductions and products with matrices; a state that is read in the step.
     ///
     /// # Cost
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
@@ -55,7 +55,8 @@ impl Tensor {
     ///
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
-    /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
+    /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
+    /// that a step reduces, one has the gradient.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -131,13 +132,14 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// A tensor without rows; strings; no state, states of different dtypes, of bools or of fewer than 32 bits, or of
     /// another shape or dtype after the step; the errors of `step`; operations on states other than element-wise ones,
-    /// slices, concatenations and products with matrices; a state that is read in the step.
+    /// slices, concatenations, reductions and products with matrices; a state that is read in the step.
     ///
     /// # Cost
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait.
     ///
-    /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
+    /// The gradient is a recurrence in the other direction, which only multiplies and adds; of equal extremes that a step
+    /// reduces, one has it. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
     ///

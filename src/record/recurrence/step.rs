@@ -1,5 +1,7 @@
 //! The stages of a step, from the nodes that it recorded.
 
+mod reduction;
+
 use super::Placeholders;
 use crate::error::Result;
 use crate::graph::canonical_order::product::GROUP;
@@ -155,6 +157,7 @@ impl Recording<'_> {
                 Ok(())
             }
             Recipe::Product(product) => self.add_product(node, product),
+            Recipe::Reduce(reduce) => self.add_reduction(node, reduce),
             _ => Err(self.refused(node, "is no operation of a recurrence")),
         }
     }

@@ -21,6 +21,7 @@ pub(super) struct Code {
 pub(super) struct Driver {
     _entry: ash::Entry,
     _instance: ash::Instance,
+    version: String,
     device: ash::Device,
     executables: khr::pipeline_executable_properties::Device,
 }
@@ -96,8 +97,17 @@ impl Driver {
             let info = info.enabled_features(&core).queue_create_infos(&queues).enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None).expect("a device without hardware");
             let executables = khr::pipeline_executable_properties::Device::new(&instance, &device);
-            Self { _entry: entry, _instance: instance, device, executables }
+            let mut described = vk::PhysicalDeviceDriverProperties::default();
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut described);
+            instance.get_physical_device_properties2(physical, &mut properties);
+            let version = text(&described.driver_info);
+            Self { _entry: entry, _instance: instance, version, device, executables }
         }
+    }
+
+    /// The name and version of the driver.
+    pub(super) fn version(&self) -> &str {
+        &self.version
     }
 
     /// Compiles a pipeline.

@@ -70,16 +70,7 @@ pub fn manifest() -> Option<PathBuf> {
 /// # Panics
 /// If a module does not compile, or its code has a finding.
 pub fn compile_for_every_family(jobs: &Jobs, manifest: &Path, child: &str) {
-    let start = |family: &'static str| -> (&'static str, Child) {
-        let mut command = Command::new(std::env::current_exe().expect("this binary has a path"));
-        command.args([child, "--exact", "--ignored", "--nocapture"]);
-        command.env(FOLDER, jobs.folder()).env(FAMILY, family);
-        command.env("VK_ICD_FILENAMES", manifest).env("VK_DRIVER_FILES", manifest);
-        // Neither on disk nor in memory: a cached pipeline has no representations.
-        command.env("MESA_SHADER_CACHE_DISABLE", "true").env("RADV_DEBUG", "nocache");
-        let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        (family, started.expect("this binary runs"))
-    };
+    let start = |family: &'static str| (family, spawned(&mut command(jobs, manifest, child, family)));
     let mut failures = String::new();
     // All at once: each process has one thread.
     for (family, process) in FAMILIES.map(start) {
@@ -96,6 +87,42 @@ pub fn compile_for_every_family(jobs: &Jobs, manifest: &Path, child: &str) {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// The command that compiles the jobs for a family by the test `child`.
+fn command(jobs: &Jobs, manifest: &Path, child: &str, family: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this binary has a path"));
+    command.args([child, "--exact", "--ignored", "--nocapture"]);
+    command.env(FOLDER, jobs.folder()).env(FAMILY, family);
+    command.env("VK_ICD_FILENAMES", manifest).env("VK_DRIVER_FILES", manifest);
+    // Neither on disk nor in memory: a cached pipeline has no representations.
+    command.env("MESA_SHADER_CACHE_DISABLE", "true").env("RADV_DEBUG", "nocache");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn spawned(command: &mut Command) -> Child {
+    command.spawn().expect("this binary runs")
+}
+
+/// The driver's version, and a line of the statistics of each pipeline on one of the families: name, instructions, VGPRs, bytes
+/// of workgroup memory, waves, spilled registers and bytes of code, with tabs between them.
+///
+/// # Panics
+/// As [`compile_for_every_family`].
+#[allow(dead_code, reason = "the shader tests have no table")]
+pub fn table(jobs: &Jobs, manifest: &Path, child: &str, family: &str) -> (String, String) {
+    let mut command = command(jobs, manifest, child, family);
+    let Output { status, stdout, stderr } =
+        spawned(command.env(TABLE, jobs.folder())).wait_with_output().expect("the process ends");
+    let stdout = String::from_utf8_lossy(&stdout);
+    assert!(status.success(), "{family}: {status}\n{stdout}\n{}", String::from_utf8_lossy(&stderr));
+    let driver = stdout.lines().find_map(|line| Some(line.split_once(DRIVER)?.1)).expect("the driver's version");
+    let table = std::fs::read_to_string(jobs.folder().join(format!("{family}.tsv"))).expect("the table is there");
+    (driver.to_owned(), table)
+}
+
+/// What precedes the version of the driver.
+const DRIVER: &str = "driver: ";
+
 /// Compiles the jobs of the process that called this one.
 ///
 /// # Panics
@@ -104,6 +131,7 @@ pub fn compile_jobs() {
     let folder = PathBuf::from(std::env::var_os(FOLDER).expect("called by `compile_for_every_family`"));
     let family = std::env::var(FAMILY).expect("called by `compile_for_every_family`");
     let driver = Driver::open();
+    println!("{DRIVER}{}", driver.version());
     let (started, mut jobs) = (Instant::now(), jobs::read(&folder));
     let place = FAMILIES.iter().position(|of| *of == family).expect("one of the families");
     // A table has every pipeline.
@@ -157,14 +185,20 @@ struct Totals {
 impl Totals {
     /// The findings in a pipeline's code.
     fn check(&mut self, job: &jobs::Job, code: &driver::Code) -> Vec<String> {
-        let statistic = |name: &str| code.statistics.iter().find(|s| s.0 == name).map_or(0, |s| s.1);
+        let statistic = |name: &str| {
+            let found = code.statistics.iter().find(|s| s.0.eq_ignore_ascii_case(name));
+            found.unwrap_or_else(|| panic!("the driver has no statistic {name}: {:?}", code.statistics)).1
+        };
         let (instructions, vgprs) = (statistic("Instructions"), statistic("VGPRs"));
         let spilled = statistic("Spilled VGPRs") + statistic("Spilled SGPRs");
         self.instructions += instructions;
         self.vgprs = self.vgprs.max(vgprs);
         self.spilled += spilled;
-        let waves = statistic("Subgroups per SIMD");
-        self.table.push_str(&format!("{}\t{instructions}\t{vgprs}\t{waves}\t{spilled}\n", job.name));
+        let (memory, waves, size) = (statistic("LDS Size"), statistic("Subgroups per SIMD"), statistic("Code Size"));
+        let line = format!("{}\t{instructions}\t{vgprs}\t{memory}\t{waves}\t{spilled}\t{size}\n", job.name);
+        if !job.is_control {
+            self.table.push_str(&line);
+        }
 
         let fused = isa::fused(&code.assembly);
         self.exact += fused.exact;

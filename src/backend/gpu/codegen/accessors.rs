@@ -87,8 +87,10 @@ impl Declarations<'_> {
             out,
             "struct Params {{\n    head: array<vec4<u32>, 2>,\n    scalars: array<vec4<u32>, {vectors}>,\n}}\n\
              @group(0) @binding(0) var<uniform> p: Params;\n\
+             var<private> rg_nothing: u32;\n\
+             fn rg_begin() {{\n    rg_nothing = p.head[1].w;\n}}\n\
              /// Zero, opaque to compilers.\n\
-             fn rg_zero() -> u32 {{\n    return p.head[1].w;\n}}\n\
+             fn rg_zero() -> u32 {{\n    return rg_nothing;\n}}\n\
              alias Elem = {elem};\n"
         )
         .expect("a string takes text");

@@ -48,6 +48,13 @@ pub(crate) struct KernelModule {
     pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, RuntimeChecks, Pipeline)>>,
 }
 
+/// The runtime checks of a template that calls no functions of the user.
+///
+/// SAFETY: every loop ends for any contents of the buffers: the headers of the templates and of the library say why (`Ends`).
+/// Loops of the functions that expressions call end too: a search halves the remaining range, a remainder or a power has fewer
+/// bits left after each iteration, and the terms of a product are counted up to an end that stays.
+const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
+
 impl KernelModule {
     /// A module without a label. `scalars` has a multiple of four words.
     pub(super) fn new(
@@ -78,9 +85,18 @@ impl KernelModule {
         Self { calls_user: true, ..self }
     }
 
-    /// The runtime checks of the kernel, given those that its template needs.
-    pub(in crate::backend::gpu) fn checks(&self, of_template: RuntimeChecks) -> RuntimeChecks {
-        if self.calls_user { RuntimeChecks::ALL } else { of_template }
+    /// The runtime checks of the kernel.
+    pub(in crate::backend::gpu) fn checks(&self) -> RuntimeChecks {
+        if self.calls_user { RuntimeChecks::ALL } else { CHECKS }
+    }
+
+    /// The runtime checks of the kernel, without those of bounds if it calls no functions of the user.
+    ///
+    /// # Safety
+    /// As [`RuntimeChecks::without_bounds`], but for functions of the user.
+    pub(in crate::backend::gpu) unsafe fn checks_without_bounds(&self) -> RuntimeChecks {
+        // SAFETY: the caller vouches for the kernel's own indices.
+        if self.calls_user { RuntimeChecks::ALL } else { unsafe { CHECKS.without_bounds() } }
     }
 
     /// Sets the number of elements per tile that the text contains.

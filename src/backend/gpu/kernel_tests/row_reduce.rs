@@ -105,7 +105,9 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         };
         // Larger accumulators do not fit workgroup memory.
         let stages = size_of::<E>() == 4;
-        let stage = if stages { 2064 } else { 1 };
+        let (stage, batch) = if stages { (2064, 8) } else { (1, 1) };
+        // Sums of floats take the loops that are unrolled, others those of few calls.
+        let compact = self.elem != "f32";
         source(
             &template.join("\n"),
             self.elem,
@@ -120,8 +122,9 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
                 const MAIN_TILE = 2048u;
                 const LANES = 1032u;
                 const STAGES = {stages};
-                const COMPACT = {stages};
+                const COMPACT = {compact};
                 const STAGE = {stage}u;
+                const BATCH = {batch}u;
                 const BY_POSITION = false;
                 const ROWS = 1u;
                 const MAPS = false;

@@ -74,6 +74,8 @@ pub(super) fn lint_text(name: &str, text: &str) {
             assert!(!called || own || is_sum, "{name}: a built-in function of floats: {line}");
         }
     }
+    let has_loop = code(text).any(|line| tokens(line).iter().any(|word| ["for", "while", "loop"].contains(word)));
+    assert!(!has_loop || text.contains("// Ends     "), "{name}: loops, of which the header does not say why they end");
     for line in text.lines().filter(|line| line.contains("Barrier(")) {
         assert!(
             line.contains("Barrier(); // uniform: "),
@@ -219,6 +221,7 @@ fn the_lint_finds_each_violation() {
         "let y = a + sqrt (x);",
         "    workgroupBarrier();",
         "fn f(p: ptr<storage, u32>) {",
+        "    for (var k = 0u; k < count; k++) {",
     ];
     for text in faulty {
         let found = std::panic::catch_unwind(|| lint_text("a text", text));
