@@ -3,7 +3,7 @@
 // Idea     Consecutive invocations reduce consecutive columns, so that reads coalesce; the invocations of all columns
 //          of an element are a team. A tile's cost falls with the number of columns, so tiles hold about as many values
 //          for any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
-// Ends     As row_reduce.wgsl.
+// Ends     As row_reduce.wgsl, with blocks that start at most 511 after a cost.
 
 const FOLDED = 64u; // longest row that one invocation folds per column
 

@@ -156,9 +156,11 @@ pub(super) fn binary(op: BinaryOp, [a, b]: [&Expr; 2], y: &Expr, ct: &Expr) -> [
         B::Atan2 => {
             let is_steep = abs(b).lt(abs(a));
             let [larger, smaller] = [is_steep.clone().select(a1(), b1()), is_steep.clone().select(b1(), a1())];
-            let ratio = smaller.quotient(larger.clone());
-            let of_smaller = c(1.0).quotient(larger).quotient(c(1.0).add(ratio.clone().mul(ratio.clone())));
-            let of_larger = ratio.mul(of_smaller.clone());
+            let is_infinite = smaller.clone().unary(UnaryOp::IsInf);
+            let ratio = is_infinite.select(c(1.0), smaller.quotient(larger.clone()));
+            let square = c(1.0).add(ratio.clone().mul(ratio.clone()));
+            let of = |e: Expr| e.quotient(square.clone()).quotient(larger.clone());
+            let (of_smaller, of_larger) = (of(c(1.0)), of(ratio));
             let of_a = is_steep.clone().select(of_larger.clone(), of_smaller.clone());
             let of_b = negated(is_steep.select(of_smaller, of_larger));
             [Is(times(of_a, ct)), Is(times(of_b, ct))]

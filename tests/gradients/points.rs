@@ -135,7 +135,12 @@ fn special_points_of_functions() {
     assert_eq!(gradient(vec![vec![1e-25, 1e20, 2.0]], angle), [vec![5e24, 5e-21, 0.25]]);
     let infinite = vec![vec![f32::INFINITY, f32::NEG_INFINITY]];
     assert_eq!(gradient(infinite.clone(), |x| x.atan2(&x.ones_like()?)), [vec![0.0, 0.0]]);
-    assert_eq!(gradient(infinite, |x| x.ones_like()?.atan2(x)), [vec![0.0, 0.0]]);
+    assert_eq!(gradient(infinite.clone(), |x| x.ones_like()?.atan2(x)), [vec![0.0, 0.0]]);
+    assert_eq!(gradient(infinite, |x| x.atan2(&x.stop_gradient()?)), [vec![0.0, 0.0]]);
+    // The inverse of the larger operand overflows.
+    let small = vec![vec![1e-39, -1e-39]];
+    assert_eq!(gradient(small.clone(), |x| x.atan2(&x.zeros_like()?)), [vec![0.0, 0.0]]);
+    assert_eq!(gradient(small, |x| x.zeros_like()?.atan2(x)), [vec![0.0, 0.0]]);
     // Large numbers that differ little.
     let far = vec![vec![1e8, 1e8 + 8.0, 1e8 + 16.0], vec![]];
     let variance = gradient(far, |x| finite(&x.reduce_variance(1)?));

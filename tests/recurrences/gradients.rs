@@ -49,7 +49,7 @@ fn unrolled(inputs: &[Tensor], weights: &Tensor, reversed: bool) -> Result<Tenso
     Ok(total.expect("rows"))
 }
 
-fn f64s(x: &Tensor) -> Vec<f64> {
+pub(super) fn f64s(x: &Tensor) -> Vec<f64> {
     match x.to_host().expect("read").values {
         ragged::HostValues::F64(v) => v,
         other => panic!("{}", other.dtype()),

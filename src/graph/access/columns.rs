@@ -3,12 +3,14 @@
 //! Indices are evaluated at each column of an element `e`, once for each of the first and once as a function of any other
 //! `e`, since differences of positions may wrap in the first elements only. Branches that a column does not take read nothing.
 
+use crate::dtype::DType;
 use crate::graph::Expr;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{ExprKind, Register};
 use crate::graph::handles::Handles;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::walk::for_each_expr;
 
 /// The registers that an expression reads, and for each column of an element the column that is read.
 type RegisterReads<R> = Vec<(Expr<R>, Vec<u32>)>;
@@ -35,7 +37,7 @@ impl<R: Handles> Expr<R> {
         }
         let mut places: DigestMap<usize> = DigestMap::default();
         for column in 0..own {
-            let mut of_later = DigestMap::default();
+            let mut of_column = DigestMap::default();
             for element in [Element::From(FIRST_ELEMENTS)].into_iter().chain((0..FIRST_ELEMENTS).map(Element::Number)) {
                 let at = At { own: own.into(), column: column.into(), element, most: i64::MAX, is_within: false };
                 for (read, is_certain) in at.reads(self) {
@@ -52,18 +54,13 @@ impl<R: Handles> Expr<R> {
                         out.push((read.clone(), vec![0; own as usize]));
                         out.len() - 1
                     });
-                    let known = of_later.get(&read.digest()).copied();
-                    match (element, found) {
-                        (Element::From(_), Some(found)) => {
-                            of_later.insert(read.digest(), found);
-                            out[place].1[column as usize] = found;
-                        }
-                        (Element::From(_), None) => return None,
+                    match found {
+                        // All elements read one column.
+                        Some(found) if *of_column.entry(read.digest()).or_insert(found) != found => return None,
+                        Some(found) => out[place].1[column as usize] = found,
                         // Differences that wrap lie beyond every bound that conditions compare them with.
-                        (Element::Number(_), None) if is_certain => return None,
-                        (Element::Number(_), None) => {}
-                        (Element::Number(_), Some(found)) if known.is_some_and(|known| known != found) => return None,
-                        (Element::Number(_), Some(found)) => out[place].1[column as usize] = found,
+                        None if matches!(element, Element::Number(_)) && !is_certain => {}
+                        None => return None,
                     }
                 }
             }
@@ -94,6 +91,18 @@ pub(super) struct At {
     most: i64,
     /// Whether the sizes that elements are compared with are numbers of elements: see [`element_bound`].
     is_within: bool,
+}
+
+/// Whether a condition compares a position by arithmetic with a number that is that of all positions.
+fn bounds_positions<R: Handles>(condition: &Expr<R>) -> bool {
+    let mut found = false;
+    for_each_expr(condition, &mut |e| {
+        if let ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le, position, bound) = e.kind() {
+            let is_position = position.dtype() == DType::U32 && position.has_index() && !position.reads();
+            found |= is_position && !bound.has_index();
+        }
+    });
+    found
 }
 
 /// The size that the number of an element is compared with, if the expression is `position / own < size`.
@@ -146,7 +155,7 @@ impl At {
         }
     }
 
-    /// The registers that are read, and whether they are under no condition that is unknown.
+    /// The registers that are read, and whether they are under no unknown condition that bounds positions.
     fn reads<R: Handles>(self, e: &Expr<R>) -> Vec<(Expr<R>, bool)> {
         let (mut out, mut seen, mut values) =
             (Vec::new(), [DigestSet::default(), DigestSet::default()], DigestMap::default());
@@ -162,7 +171,8 @@ impl At {
                     Value::Flag(false) => stack.push((b.clone(), is_certain)),
                     _ => {
                         stack.push((condition.clone(), is_certain));
-                        stack.extend([(a.clone(), false), (b.clone(), false)]);
+                        let is_certain = is_certain && !bounds_positions(condition);
+                        stack.extend([(a.clone(), is_certain), (b.clone(), is_certain)]);
                     }
                 },
                 _ => stack.extend(e.operands().map(|operand| (operand.clone(), is_certain))),
@@ -271,7 +281,6 @@ impl At {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::DType;
 
     fn i() -> Expr {
         Expr::index()
@@ -323,6 +332,19 @@ mod tests {
         assert_eq!(columns(&back(4, 1), 4, 2), Some(vec![0, 0, 1, 0]));
         // Of five, the second column of the first element: -1 wraps to a multiple of five.
         assert_eq!(columns(&back(5, 2), 5, 2), None);
+    }
+
+    #[test]
+    fn the_first_elements_read_what_others_read() {
+        // Of three numbers each: the first two elements, which the difference wraps in, read their own columns of six.
+        let (element, six) = (i().div(u(3)), u(6));
+        let at = element.mul(six.clone()).add(i());
+        let e = i().lt(i().sub(six)).select(read(at), Expr::scalar(0.0f32));
+        assert_eq!(columns(&e, 3, 6), None);
+        // Conditions that are data hold anywhere, also where the difference wraps.
+        let data = Expr::register(Register { scan: 0, number: 1 }, DType::F32, i().div(u(8))).lt(Expr::scalar(0.5f32));
+        let before = data.select(Expr::scalar(0.0f32), read(i().sub(u(8)).div(u(8)).add(u(1))));
+        assert_eq!(before.register_reads(8, |_| 1).map(|reads| reads.len()), None);
     }
 
     #[test]

@@ -299,27 +299,35 @@ pub(crate) fn numbers_per_element(numbers: &Extent, elements: &Extent) -> Option
     if numbers.is_same(elements) {
         return Some(1);
     }
-    let mut factor: u32 = 1;
-    let mut size: Size = numbers.size().clone();
-    while size != *elements.size() {
-        let Some(SizeKind::Op(op, a, b)) = size.kind() else { break };
-        let (next, by) = match (a.as_known(), b.as_known()) {
-            (_, Some(by)) => (a.clone(), by),
-            (Some(by), _) => (b.clone(), by),
-            _ => break,
-        };
-        match op {
-            SizeOp::Mul => factor = factor.checked_mul(by)?,
-            // No array is longer.
-            SizeOp::Min if by == upper_bound(u64::MAX) => {}
-            _ => break,
-        }
-        size = next;
-    }
-    if size == *elements.size() {
+    if let Some(factor) = factor_of(numbers.size(), elements.size()) {
         return Some(factor);
     }
     // Constants of the program.
-    let (all, each) = (numbers.as_known()?, elements.as_known()?);
+    let all = numbers.as_known()?;
+    if all == 0 {
+        return Some(0);
+    }
+    let each = elements.as_known()?;
     (each > 0 && all % each == 0).then(|| all / each)
+}
+
+/// The constant that a size is the product of with `of`, through exact quotients.
+fn factor_of(size: &Size, of: &Size) -> Option<u32> {
+    if size == of {
+        return Some(1);
+    }
+    let Some(SizeKind::Op(op, a, b)) = size.kind() else { return None };
+    let (next, by) = match (a.as_known(), b.as_known()) {
+        (_, Some(by)) => (a, by),
+        (Some(by), _) if *op != SizeOp::Div => (b, by),
+        _ => return None,
+    };
+    let factor = factor_of(next, of)?;
+    match op {
+        SizeOp::Mul => factor.checked_mul(by),
+        SizeOp::Div => (by > 0 && factor % by == 0).then(|| factor / by),
+        // No array is longer.
+        SizeOp::Min if by == upper_bound(u64::MAX) => Some(factor),
+        _ => None,
+    }
 }
