@@ -172,34 +172,19 @@ fn gradients_of_steps_have_equal_bits_everywhere() -> Result<()> {
     Ok(())
 }
 
-/// The reductions of states of different shapes, along each row: of `states, element`, the results.
-fn reductions(state: &Row) -> Result<Vec<Row>> {
-    let mut out = Vec::new();
-    for axis in 0..state.rank() as i64 {
-        let integers = (state * 100.0)?.cast(DType::I32)?;
-        out.push(state.reduce_sum(axis)?);
-        out.push(state.reduce_prod(axis)?);
-        out.push(state.reduce_max(axis)?);
-        out.push(state.reduce_min(axis)?);
-        out.push(integers.reduce_sum(axis)?.cast(DType::F32)?);
-        out.push(integers.reduce_max(axis)?.cast(DType::F32)?);
-    }
-    Ok(out)
-}
-
-/// Those of the numbers of all elements at once.
-fn reductions_at_once(states: &Tensor) -> Result<Vec<Tensor>> {
-    let mut out = Vec::new();
-    for axis in 1..states.rank() as i64 {
-        let integers = (states * 100.0)?.cast(DType::I32)?;
-        out.push(states.reduce_sum(axis)?);
-        out.push(states.reduce_prod(axis)?);
-        out.push(states.reduce_max(axis)?);
-        out.push(states.reduce_min(axis)?);
-        out.push(integers.reduce_sum(axis)?.cast(DType::F32)?);
-        out.push(integers.reduce_max(axis)?.cast(DType::F32)?);
-    }
-    Ok(out)
+/// The reductions along each of the axes, of rows and of tensors, whose methods have the same names.
+macro_rules! reductions {
+    ($numbers:expr, $axes:expr) => {{
+        let (numbers, mut out) = ($numbers, Vec::new());
+        let integers = (numbers * 100.0)?.cast(DType::I32)?;
+        for axis in $axes {
+            out.extend([numbers.reduce_sum(axis)?, numbers.reduce_prod(axis)?]);
+            out.extend([numbers.reduce_max(axis)?, numbers.reduce_min(axis)?]);
+            out.push(integers.reduce_sum(axis)?.cast(DType::F32)?);
+            out.push(integers.reduce_max(axis)?.cast(DType::F32)?);
+        }
+        out
+    }};
 }
 
 /// The devices for states of `width` numbers: software adapters compile the many stages of wide ones for minutes.
@@ -223,12 +208,12 @@ fn reductions_of_states_have_the_bits_of_reductions_of_rows() -> Result<()> {
             let x = ragged_rows(5, &lengths, 1, device).squeeze(-1)?;
             let out = x.scan_rows([&start], |states, x| {
                 let state = (&(&states[0] * 0.5)? + x)?;
-                let mut outputs = reductions(&state)?;
+                let mut outputs = reductions!(&state, 0..shape.len() as i64);
                 outputs.push(state.clone());
                 Ok((vec![state], outputs))
             })?;
             let (states, found) = out.outputs.split_last().expect("the states");
-            let want = reductions_at_once(&states.flat_values()?)?;
+            let want = reductions!(&states.flat_values()?, 1..=shape.len() as i64);
             let found: Vec<Vec<u32>> = found.iter().map(bits).collect();
             let want: Vec<Vec<u32>> = want.iter().map(bits).collect();
             for (k, (found, want)) in found.iter().zip(&want).enumerate() {

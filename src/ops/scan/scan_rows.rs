@@ -56,7 +56,7 @@ impl Tensor {
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient.
+    /// that a step reduces, one has the gradient. Some steps that join parts of a state have none, which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -138,10 +138,10 @@ impl<T: Element> RaggedTensor<T> {
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait.
     ///
-    /// The gradient is a recurrence in the other direction, which only multiplies and adds; of equal extremes that a step
-    /// reduces, one has it. It stores what it reads and
+    /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
-    /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit.
+    /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
+    /// that a step reduces, one has the gradient. Some steps that join parts of a state have none, which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
