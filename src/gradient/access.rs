@@ -140,7 +140,7 @@ fn one_per_row(index: &Expr) -> Option<(Node, Expr)> {
 }
 
 /// The condition of a choice between operands of index arithmetic.
-fn condition_of(index: &Expr) -> Option<Expr> {
+pub(super) fn condition_of(index: &Expr) -> Option<Expr> {
     let mut stack = vec![index];
     while let Some(e) = stack.pop() {
         match e.kind() {
@@ -164,7 +164,7 @@ fn condition_of_rows(row: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
 }
 
 /// The index where the condition holds, or where it does not.
-fn chosen(index: &Expr, condition: &Expr, holds: bool) -> Expr {
+pub(super) fn chosen(index: &Expr, condition: &Expr, holds: bool) -> Expr {
     fn go(e: &Expr, condition: &Expr, holds: bool, memo: &mut DigestMap<Expr>) -> Expr {
         if let Some(known) = memo.get(&e.digest()) {
             return known.clone();

@@ -4,6 +4,7 @@ use super::access;
 use super::expr::{self, Read};
 use super::factors::Factors;
 use super::given::Given;
+use super::own_columns::OwnColumns;
 use super::unique_rows::UniqueRows;
 use crate::error::Result;
 use crate::graph::digest::{DigestMap, DigestSet};
@@ -25,6 +26,7 @@ pub(super) struct StepArrays<'a> {
     pub(super) factors: &'a Factors,
     /// Arrays that are read, each with the node that computes the same numbers and has their cotangents.
     pub(super) stored: &'a [(Node, Node)],
+    pub(super) columns: &'a OwnColumns,
 }
 
 /// The cotangents of arrays.
@@ -40,15 +42,15 @@ pub(super) struct Cotangents<'a> {
     looked_up: DigestSet,
     /// The reads of these: the cotangents, and the index.
     reads: DigestMap<Vec<(Given<'a>, Expr)>>,
-    /// Factors that are stored, in the passes over the step of a recurrence.
-    pub(super) factors: Option<&'a Factors>,
+    /// In the passes over the step of a recurrence.
+    pub(super) of_step: Option<StepArrays<'a>>,
 }
 
 impl<'a> Cotangents<'a> {
     /// No cotangents, of arrays that the inputs are reached from; the cotangents of those `looked_up` may be rows.
     pub(super) fn new(rec: Recorder<'a>, pass: Pass, (reaching, looked_up): (DigestSet, DigestSet)) -> Self {
         let (of, reads) = (DigestMap::default(), DigestMap::default());
-        Self { rec, pass, of, reaching, looked_up, reads, factors: None }
+        Self { rec, pass, of, reaching, looked_up, reads, of_step: None }
     }
 
     /// Whether the inputs are reached from the array.
@@ -68,8 +70,8 @@ impl<'a> Cotangents<'a> {
     pub(super) fn pull(&mut self, value: &Expr, ct: Expr, count: &Extent) -> Result<()> {
         let reads = expr::reads(self.rec, value, (ct.clone(), count), |node| self.wants(node))?;
         for Read { node, index, ct: of_read } in reads {
-            let ct = match self.factors {
-                Some(factors) => factors.replaced(&of_read, &ct, count),
+            let ct = match self.of_step {
+                Some(step) => step.factors.replaced(&of_read, &ct, count),
                 None => of_read,
             };
             let given = Given { rec: self.rec, ct, count: count.clone() };
@@ -77,7 +79,9 @@ impl<'a> Cotangents<'a> {
                 self.reads.entry(node.digest()).or_default().push((given, index));
                 continue;
             }
-            for ct in access::adjoint(given, &index, node.extent())? {
+            let found = access::adjoint(given.clone(), &index, node.extent())?;
+            let of_columns = self.of_step.and_then(|step| step.columns.adjoint(&given, (&node, &index), &found));
+            for ct in of_columns.unwrap_or(found) {
                 self.add(&node, ct);
             }
         }

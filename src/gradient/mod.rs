@@ -19,6 +19,7 @@ mod given;
 mod inverse;
 mod keyed_rows;
 mod lines;
+mod own_columns;
 mod place;
 mod preimage;
 mod primitive;

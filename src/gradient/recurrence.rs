@@ -9,6 +9,7 @@
 
 use super::cotangents::{Cotangents, Pass, StepArrays};
 use super::factors::Factors;
+use super::own_columns::OwnColumns;
 use super::scalar::zero;
 use super::zero_columns::is_zero;
 use crate::dtype::DType;
@@ -141,6 +142,7 @@ struct DifferentiatedStep {
     computed: Vec<Node>,
     /// What is stored, as stages read it, with what it is a function of.
     stored: Vec<(Node, Node)>,
+    columns: OwnColumns,
 }
 
 impl DifferentiatedStep {
@@ -148,10 +150,12 @@ impl DifferentiatedStep {
         let states = scan.states.len() as u32;
         let of_stages = scan.stored().zip(stored).filter(|(register, _)| *register >= states);
         let read: Vec<(u32, Node)> = of_stages.collect();
-        let registers = flat(rec, &scan.on.nvals, &scan.stages, before.to_vec(), Known { read: &read, given: &[] })?;
-        let computed = |register: u32| registers[register as usize].clone();
+        let elements = &scan.on.nvals;
+        let registers = flat(rec, elements, &scan.stages, before.to_vec(), Known { read: &read, given: &[] })?;
+        let columns = OwnColumns::new(elements, &registers.read);
+        let computed = |register: u32| registers.computed[register as usize].clone();
         let stored = read.into_iter().map(|(register, node)| (node, computed(register))).collect();
-        Ok(Self { computed: scan.stored().map(computed).collect(), stored })
+        Ok(Self { computed: scan.stored().map(computed).collect(), stored, columns })
     }
 
     /// The cotangents of each of `ends`, from the contributions to what is stored besides those of the step.
@@ -163,7 +167,7 @@ impl DifferentiatedStep {
         ends: &[Node],
     ) -> Result<Vec<Option<Node>>> {
         let results = self.computed.iter().zip(cts).filter_map(|(node, ct)| Some((node.clone(), ct.clone()?)));
-        pass(rec, results.collect(), ends, StepArrays { factors, stored: &self.stored })
+        pass(rec, results.collect(), ends, StepArrays { factors, stored: &self.stored, columns: &self.columns })
     }
 }
 

@@ -85,7 +85,7 @@ fn of_all(
     }
     let looked_up = if of_rows { targets.clone() } else { DigestSet::default() };
     let mut all = Cotangents::new(rec, of_step, (reaching, looked_up));
-    all.factors = of_step_arrays.map(|arrays| arrays.factors);
+    all.of_step = of_step_arrays;
     for (node, ct) in results {
         all.add(&node, ct);
     }

@@ -10,10 +10,12 @@ use super::{bits, dense, ragged_rows};
 /// States after an element, and outputs.
 type After<T, Out> = Result<(Vec<T>, Out)>;
 
-/// A step along rows, and the same step on tensors `[1, 4]` of one row: states and element give states and an output.
+/// A step along rows, and the same step on tensors `[1, n]` of one row: states and element give states and an output.
 struct Step {
     name: &'static str,
     states: usize,
+    /// Numbers of each state and element, some of them not a multiple of a part that the step joins.
+    widths: &'static [usize],
     of_rows: fn(&[Row], &Row) -> After<Row, Vec<Row>>,
     of_one: fn(&[Tensor], &Tensor) -> After<Tensor, Tensor>,
 }
@@ -22,6 +24,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "states change places",
         states: 2,
+        widths: &[4],
         of_rows: |states, x| {
             let [a, b] = states else { panic!("two states") };
             Ok((vec![b.clone(), (a + x)?.tanh()?], vec![(a * b)?]))
@@ -34,6 +37,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "parts of states are joined",
         states: 1,
+        widths: &[4, 5, 7],
         of_rows: |states, x| {
             let (back, front) = (states[0].slice(s![2..])?, states[0].slice(s![..2])?);
             let joined = Row::concat(&[back, (&front * &x.slice(s![1..3])?)?], 0)?;
@@ -46,8 +50,44 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "parts of states are joined in another order",
+        states: 1,
+        widths: &[5],
+        of_rows: |states, x| {
+            let (back, front) = (states[0].slice(s![2..;-1])?, states[0].slice(s![..3])?);
+            let (even, odd) = (states[0].slice(s![..;2])?, states[0].slice(s![1..;2])?);
+            let joined = (&Row::concat(&[odd, even], 0)? * &Row::concat(&[front, back], 0)?.slice(s![..5])?)?;
+            let twice = Row::concat(&[states[0].slice(s![..2])?, states[0].slice(s![..3])?], 0)?;
+            Ok((vec![(&joined * x)?.tanh()?], vec![(&twice + x)?.square()?]))
+        },
+        of_one: |states, x| {
+            let (back, front) = (states[0].slice(s![.., 2..;-1])?, states[0].slice(s![.., ..3])?);
+            let (even, odd) = (states[0].slice(s![.., ..;2])?, states[0].slice(s![.., 1..;2])?);
+            let joined =
+                (&Tensor::concat(&[odd, even], 1)? * &Tensor::concat(&[front, back], 1)?.slice(s![.., ..5])?)?;
+            let twice = Tensor::concat(&[states[0].slice(s![.., ..2])?, states[0].slice(s![.., ..3])?], 1)?;
+            Ok((vec![(&joined * x)?.tanh()?], (&twice + x)?.square()?))
+        },
+    },
+    Step {
+        name: "data chooses among parts",
+        states: 1,
+        widths: &[5],
+        of_rows: |states, x| {
+            let turned = |n: i64| Row::concat(&[states[0].slice(s![n..])?, states[0].slice(s![..n])?], 0);
+            let state = x.greater(0.5)?.select(&turned(2)?, &turned(1)?)?;
+            Ok((vec![(&state * 0.75)?], vec![(&state * x)?]))
+        },
+        of_one: |states, x| {
+            let turned = |n: i64| Tensor::concat(&[states[0].slice(s![.., n..])?, states[0].slice(s![.., ..n])?], 1);
+            let state = x.greater(0.5)?.select(&turned(2)?, &turned(1)?)?;
+            Ok((vec![(&state * 0.75)?], (&state * x)?))
+        },
+    },
+    Step {
         name: "gradients stop",
         states: 1,
+        widths: &[4],
         of_rows: |states, x| {
             let constant = states[0].stop_gradient()?;
             let state = (&(&constant * x)? + &states[0])?.tanh()?;
@@ -62,6 +102,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "a part of a state is the gate of all",
         states: 1,
+        widths: &[4, 5, 7],
         of_rows: |states, x| {
             let state = (&(&states[0].slice(s![..1])? * &states[0])? + x)?.tanh()?;
             Ok((vec![state.clone()], vec![state]))
@@ -74,6 +115,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "states are normalised",
         states: 1,
+        widths: &[4],
         of_rows: |states, x| {
             let (mean, variance) = (states[0].reduce_mean(-1)?, states[0].reduce_variance(-1)?);
             let state = (&(&states[0] - &mean)? / &(&variance + 0.5)?.sqrt()?)?;
@@ -91,6 +133,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "states are logits",
         states: 1,
+        widths: &[4],
         of_rows: |states, x| {
             let weights = states[0].softmax(-1)?;
             let state = (&states[0].log_softmax(-1)? + x)?;
@@ -132,10 +175,15 @@ fn unrolled(step: &Step, inputs: &[Tensor], weights: &Tensor, lengths: &[usize])
     Ok(sum)
 }
 
+/// The steps with each of their widths.
+fn steps() -> impl Iterator<Item = (&'static Step, usize)> {
+    STEPS.iter().flat_map(|step| step.widths.iter().map(move |&width| (step, width)))
+}
+
 /// Numbers between -0.5 and 1.5.
-fn inputs(step: &Step, lengths: &[usize], device: &Device) -> Result<Vec<Tensor>> {
-    let states = (0..step.states).map(|k| dense(2 + k as u64, &[1, 4], device));
-    std::iter::once(ragged_rows(1, lengths, 4, device)).chain(states).map(|x| x.add(0.5)).collect()
+fn inputs(step: &Step, lengths: &[usize], width: usize, device: &Device) -> Result<Vec<Tensor>> {
+    let states = (0..step.states).map(|k| dense(2 + k as u64, &[1, width], device));
+    std::iter::once(ragged_rows(1, lengths, width, device)).chain(states).map(|x| x.add(0.5)).collect()
 }
 
 #[test]
@@ -143,15 +191,16 @@ fn gradients_of_steps_are_those_of_the_unrolled_loop() -> Result<()> {
     let lengths = [3, 0, 1, 4];
     let device = Device::cpu();
     let wide = |x: &Tensor| x.cast(DType::F64);
-    let weights = wide(&ragged_rows(9, &lengths, 4, &device))?;
-    for step in STEPS {
-        let inputs = inputs(step, &lengths, &device)?.iter().map(wide).collect::<Result<Vec<_>>>()?;
-        let found = grad(|x| value(step, x, &weights), &inputs[..]).inspect_err(|_| eprintln!("{}", step.name))?;
+    for (step, width) in steps() {
+        let weights = wide(&ragged_rows(9, &lengths, width, &device))?;
+        let inputs = inputs(step, &lengths, width, &device)?.iter().map(wide).collect::<Result<Vec<_>>>()?;
+        let found =
+            grad(|x| value(step, x, &weights), &inputs[..]).inspect_err(|_| eprintln!("{}: {width}", step.name))?;
         let want = grad(|x| unrolled(step, x, &weights, &lengths), &inputs[..])?;
         for (k, (found, want)) in found.iter().zip(&want).enumerate() {
             let close = f64s(found).iter().zip(f64s(want)).all(|(found, want)| (found - want).abs() < 1e-12);
-            assert!(close, "{}: input {k}: {found} {want}", step.name);
-            assert!(want.to_host()?.values.len() > 3, "{}: input {k}", step.name);
+            assert!(close, "{}: {width}: input {k}: {found} {want}", step.name);
+            assert!(want.to_host()?.values.len() > 3, "{}: {width}: input {k}", step.name);
         }
     }
     Ok(())
@@ -160,13 +209,13 @@ fn gradients_of_steps_are_those_of_the_unrolled_loop() -> Result<()> {
 #[test]
 fn gradients_of_steps_have_equal_bits_everywhere() -> Result<()> {
     let lengths = [3, 0, 1, 4, 40, 2];
-    for step in STEPS {
+    for (step, width) in steps() {
         let mut first: Option<Vec<Vec<u32>>> = None;
         for (name, device) in devices_and_unfused_cpu() {
-            let weights = ragged_rows(9, &lengths, 4, device);
-            let inputs = inputs(step, &lengths, device)?;
+            let weights = ragged_rows(9, &lengths, width, device);
+            let inputs = inputs(step, &lengths, width, device)?;
             let found: Vec<Vec<u32>> = grad(|x| value(step, x, &weights), &inputs[..])?.iter().map(bits).collect();
-            assert!(*first.get_or_insert_with(|| found.clone()) == found, "{}: {name}", step.name);
+            assert!(*first.get_or_insert_with(|| found.clone()) == found, "{}: {width}: {name}", step.name);
         }
     }
     Ok(())
@@ -287,10 +336,10 @@ fn gradients_of_reductions_of_wide_states() -> Result<()> {
 #[test]
 fn gradients_of_steps_on_rows_that_are_selected() -> Result<()> {
     let lengths = [3, 0, 1, 4];
-    for step in STEPS {
+    for (step, width) in steps() {
         for (name, device) in devices_and_unfused_cpu() {
-            let weights = ragged_rows(9, &lengths, 4, device);
-            let inputs = inputs(step, &lengths, device)?;
+            let weights = ragged_rows(9, &lengths, width, device);
+            let inputs = inputs(step, &lengths, width, device)?;
             let want = grad(|x| value(step, x, &weights), &inputs[..])?;
             let selected = |x: &[Tensor]| {
                 let all = x[0].stop_gradient()?.reduce_max(-1)?.greater(-9.0)?;
@@ -299,9 +348,9 @@ fn gradients_of_steps_on_rows_that_are_selected() -> Result<()> {
                 let inputs: Vec<Tensor> = std::iter::once(select(&x[0])?).chain(rest).collect();
                 value(step, &inputs, &select(&weights)?)
             };
-            let found = grad(selected, &inputs[..]).inspect_err(|_| eprintln!("{}: {name}", step.name))?;
+            let found = grad(selected, &inputs[..]).inspect_err(|_| eprintln!("{}: {width}: {name}", step.name))?;
             for (found, want) in found.iter().zip(&want) {
-                assert_eq!(bits(found), bits(want), "{}: {name}", step.name);
+                assert_eq!(bits(found), bits(want), "{}: {width}: {name}", step.name);
             }
         }
     }

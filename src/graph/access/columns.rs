@@ -67,6 +67,22 @@ impl<R: Handles> Expr<R> {
         }
         Some(out)
     }
+
+    /// The column that an index reads at each column of an element of `own` columns, of elements of `width` columns: `None`
+    /// where it leads to another element. `None` if a column cannot be told.
+    pub(crate) fn own_columns(&self, own: u32, width: u32) -> Option<Vec<Option<u32>>> {
+        let of_column = |column: u32| {
+            let element = Element::From(FIRST_ELEMENTS);
+            let at = At { own: own.into(), column: column.into(), element, most: i64::MAX, is_within: false };
+            match at.value(self, &mut DigestMap::default()) {
+                Value::Position { per_element, offset } if per_element == i64::from(width) => {
+                    Some(u32::try_from(offset).ok().filter(|&column| column < width))
+                }
+                _ => None,
+            }
+        };
+        (0..own).map(of_column).collect()
+    }
 }
 
 /// The elements that positions are differences from may be two before their own.
@@ -315,6 +331,22 @@ mod tests {
         // The element behind the one before, as a difference from a number that stands for -3.
         let behind = i().sub(u(3)).sub(u(3u32.wrapping_neg()));
         assert_eq!(columns(&read(behind.div(u(3)).mul(u(3))), 3, 3), Some(vec![0, 0, 0]));
+    }
+
+    #[test]
+    fn columns_that_an_index_leads_to() {
+        // The last two of five, as the first two of a part of which two are joined: the others lead to the next element.
+        let within = i().div(u(5)).mul(u(2)).add(i().rem(u(5)));
+        let at = within.clone().div(u(2)).mul(u(5)).add(within.rem(u(2))).add(u(3));
+        assert_eq!(at.own_columns(5, 5), Some(vec![Some(3), Some(4), None, None, None]));
+        assert_eq!(
+            i().rem(u(5)).lt(u(2)).select(at.clone(), i()).own_columns(5, 5),
+            Some([3, 4, 2, 3, 4].map(Some).to_vec())
+        );
+        let is_any = read(i()).lt(Expr::scalar(0.5f32));
+        assert_eq!(is_any.select(at, i()).own_columns(5, 5), None);
+        assert_eq!(i().add(u(1)).own_columns(1, 1), Some(vec![None]));
+        assert_eq!(i().add(i()).own_columns(1, 1), None);
     }
 
     #[test]

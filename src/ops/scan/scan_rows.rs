@@ -56,7 +56,8 @@ impl Tensor {
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient. Some steps that join parts of a state have none, which is an error.
+    /// that a step reduces, one has the gradient. A step that reads a state in more than 32
+    /// pieces may have none, which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -141,7 +142,8 @@ impl<T: Element> RaggedTensor<T> {
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient. Some steps that join parts of a state have none, which is an error.
+    /// that a step reduces, one has the gradient. A step that reads a state in more than 32
+    /// pieces may have none, which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -229,7 +231,7 @@ fn scanned(
     let after = (0..states.len()).map(|k| stored.nth(k)).collect::<Result<Vec<Node>>>()?;
     let given: Vec<(u32, Node)> = with_outputs.results.iter().copied().zip(after).collect();
     let known = Known { given: &given, ..Known::default() };
-    let registers = flat(rec, &nvals, &with_outputs.stages, before, known)?;
+    let registers = flat(rec, &nvals, &with_outputs.stages, before, known)?.computed;
     // Outputs that depend on no state have the conditions of the call too.
     asserts.extend(with_outputs.asserts);
     let output = |(&k, dims): (&u32, Dims)| {

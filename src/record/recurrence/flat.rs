@@ -21,14 +21,22 @@ pub(crate) struct Known<'a> {
 }
 
 /// The registers of all elements as arrays: the states, then what the stages compute from them.
+#[derive(Debug)]
+pub(crate) struct Registers {
+    /// As they are computed.
+    pub(crate) computed: Vec<Node>,
+    /// As stages read them.
+    pub(crate) read: Vec<Node>,
+}
+
+/// The registers of all elements.
 pub(crate) fn flat(
     rec: Recorder<'_>,
     elements: &Extent,
     stages: &[Stage],
     states: Vec<Node>,
     known: Known<'_>,
-) -> Result<Vec<Node>> {
-    // As other stages read them, and as they are computed.
+) -> Result<Registers> {
     let (mut read, mut computed) = (states.clone(), states);
     let find = |among: &[(u32, Node)], number: u32| {
         among.iter().find(|(known, _)| *known == number).map(|(_, node)| node.clone())
@@ -47,7 +55,7 @@ pub(crate) fn flat(
         read.push(find(known.read, number).unwrap_or_else(|| node.clone()));
         computed.push(node);
     }
-    Ok(computed)
+    Ok(Registers { computed, read })
 }
 
 /// The expression with loads of arrays in place of registers.

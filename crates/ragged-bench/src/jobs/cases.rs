@@ -2,6 +2,8 @@
 //!
 //! The test `jobs` compiles this file too.
 
+#[path = "cases/access_log.rs"]
+mod access_log;
 #[path = "../../../../examples/attention.rs"]
 #[allow(dead_code, reason = "an example's main")]
 pub mod attention_job;
@@ -46,7 +48,7 @@ pub struct Case {
 }
 
 /// The jobs by name.
-pub const ALL: [(&str, Make); 7] = [
+pub const ALL: [(&str, Make); 8] = [
     ("particle_events", particle_events),
     ("sessions", sessions),
     ("graph_layer", graph_layer),
@@ -54,6 +56,7 @@ pub const ALL: [(&str, Make); 7] = [
     ("attention", attention),
     ("stream", stream),
     ("stream_traced", stream_traced),
+    ("access_log", access_log::access_log),
 ];
 
 /// Pseudorandom numbers with a fixed seed.
