@@ -103,6 +103,7 @@ def dense_products():
     random = np.random.default_rng(0)
     large = random.random((1024, 1024), np.float32)
     wide = large.astype(np.float64)
+    long = [random.random((1_000_000, 64), np.float32) for _ in range(2)]
     matrices = lambda lengths: [random.random((n, 64), np.float32) for n in lengths]
     left, right = matrices(lengths(0x9A0D, 2000, 10, 100)), matrices(lengths(0x51DE, 2000, 10, 100))
     queries, keys, values = (matrices(lengths(0xA77E, 32, 10, 500)) for _ in range(3))
@@ -116,6 +117,7 @@ def dense_products():
         "product_f32": ("1024 x 1024 by 1024 x 1024, f32", lambda: large @ large),
         "product_f64": ("1024 x 1024 by 1024 x 1024, f64", lambda: wide @ wide),
         "product_transposed": ("1024 x 1024 by 1024 x 1024, both transposed", lambda: large.T @ large.T),
+        "product_long": ("1,000,000 x 64 transposed by 1,000,000 x 64", lambda: long[0].T @ long[1]),
         "products_ragged": ("2,000 products of 10..100 x 64 x 10..100", lambda: [a @ b.T for a, b in zip(left, right)]),
         "attention": ("attention, 32 sequences of 10..500 x 64", lambda: [attention(*x) for x in zip(queries, keys, values)]),
     }

@@ -244,7 +244,7 @@ def main():
         pathlib.Path(args.json).write_text(json.dumps(facts, indent=1) + "\n")
     print(f"""# Training steps on the CPU, next to other libraries
 
-Milliseconds for one step on each of {args.batches} batches of {ROWS} rows; rows of at most {args.longest} values. Padded: how
+Milliseconds for one step on each of {args.batches} batches of {ROWS} rows; rows of 1 to {args.longest} values (empty ones have one, longer ones are cut). Padded: how
 many values the padded batches have for each value. {", ".join(f"{k} {v['version']}, {v['threads']} threads" for k, v in versions.items())}; {os.cpu_count()} threads, load average {load[0]:.1f} to {load[1]:.1f}: above the number of
 threads, other processes have slowed down the libraries. Made by `benches/training_peers.py` at {commit}.""")
     for work in WORKS:

@@ -44,7 +44,8 @@ pub struct Tuning {
     pub read_at_capacity: u64,
     /// Arrays whose sizes only the device knows are allocated for upper bounds of up to this many bytes, or of twice
     /// the largest input. For larger bounds the counts are read first, with one wait for all counts that are ready, and
-    /// the arrays are allocated at their exact sizes.
+    /// the arrays are allocated at their exact sizes. So is a count that was less than a quarter of its bound when the same
+    /// operations were last read, where arrays of that size take this many bytes less in all.
     pub stage_bytes: u64,
 }
 

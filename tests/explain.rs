@@ -239,3 +239,31 @@ fn a_timed_explanation_has_the_kernels_of_all_stages() {
     assert!(has("rank_bitmap") && has("row_scan"), "{explained}");
     assert_eq!(timed.to_host().expect("read"), same.to_host().expect("read"));
 }
+
+/// A count that was much less than its bound is read first when the same operations run again, and one that was not is not;
+/// the explanation says so before.
+#[test]
+fn the_last_counts_tell_what_is_read_first() -> Result<()> {
+    let options = DeviceOptions::default().tuning(Tuning::default().stage_bytes(64 << 10));
+    let Some(device) = common::gpu_with(&options) else { return Ok(()) };
+    const LEN: usize = 40_000;
+    // One of `every` numbers is kept.
+    let run = |device: &Device, every: usize| -> Result<(f32, u64, u64, u64)> {
+        let values = (0..LEN).map(|k| if k % every == 0 { 1.0 + (k % 7) as f32 } else { -1.0 }).collect();
+        let x = HostTensor::dense(&[LEN], HostValues::F32(values)).to_device(device)?;
+        let sum = x.boolean_mask(&x.greater(0.0)?)?.sort(0)?.cumsum(0)?.reduce_max(0)?;
+        let (explained, before) = (sum.explain()?.waits, device.stats());
+        let HostValues::F32(found) = sum.to_host()?.values else { panic!("floats") };
+        let work = device.stats() - before;
+        Ok((found[0], explained, work.waits, work.bytes_moved))
+    };
+    let mut moved = Vec::new();
+    for (every, waits) in [(100, 1), (100, 2), (1, 2), (1, 1), (2, 1), (100, 1), (90, 2)] {
+        let (found, explained, waited, bytes) = run(&device, every)?;
+        assert_eq!(found, run(&Device::cpu(), every)?.0, "one of {every}");
+        assert_eq!((explained, waited), (waits, waits), "one of {every}, after {} runs", moved.len());
+        moved.push(bytes);
+    }
+    assert!(4 * moved[1] < moved[0] && moved[3] == moved[0], "{moved:?}");
+    Ok(())
+}

@@ -16,7 +16,7 @@ use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::planned::{self, SizeView};
 use crate::graph::program::trace;
-use crate::graph::run::stage::predict_waits;
+use crate::graph::run::stage::Stages;
 use crate::graph::step::fusion_barrier::FusionBarrier;
 use crate::graph::step::many_dispatches::ManyDispatches;
 use crate::graph::step::traffic::{self, Loads};
@@ -101,8 +101,9 @@ fn ratio(bytes: u64, min: u64) -> f64 {
 /// The plan of a read: its kernels in order, the bytes that they move, and the reasons why they are separate.
 ///
 /// Bytes are those of arrays at their capacities. A size unknown before the program runs is that of the program's last
-/// run with inputs of the same sizes on the device, or otherwise an upper bound. The bound of an array whose size is
-/// read before it is allocated (see [`waits`](Self::waits)) is at most the largest input.
+/// run, on the CPU with inputs of the same sizes; on a GPU, where it is read before its arrays are allocated (see
+/// [`waits`](Self::waits)), in proportion to its upper bound. Otherwise it is an upper bound, for sizes that are read at most
+/// the largest input.
 ///
 /// The printed form is a table with a line per kernel, in the order of execution. Its last column names the kernels
 /// whose arrays the kernel reads, each with the number of the reason why the two are not fused ([`FusionBarrier`]). The
@@ -205,8 +206,12 @@ impl Explain {
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots)?;
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
-        let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
-        backend.last_counts().apply(&program, &mut bindings, &bounds);
+        let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
+        let stages = stages.predict_waits(&program, &mut bindings);
+        // A GPU allocates what it does not read first for the bounds.
+        if backend.is_cpu() {
+            backend.last_counts().apply(&program, &mut bindings, &bounds);
+        }
         let plan = LinkedPlan::new(Arc::new(program), (&bindings, &bindings.run), backend.plan_limits());
         let mut out = Self { waits: backend.waits(roots, stages), ..Self::default() };
         out.add(backend, &plan, bindings.view(), &vec![None; plan.steps.len()])?;

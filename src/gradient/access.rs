@@ -72,22 +72,13 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Access::Place { own, row, inner, .. } => condition_of_rows(row, own, inner.own),
         _ => None,
     };
-    if let Some(condition) = &condition {
-        let [taken, other] = [true, false].map(|holds| chosen(index, condition, holds));
-        if taken != *index && other != *index {
-            for (holds, index) in [(true, taken), (false, other)] {
-                if is_none_where(&given.ct, condition, holds) {
-                    continue;
-                }
-                let ct = given.ct.clone();
-                let ct = match holds {
-                    true => given.only_where(condition.clone(), ct),
-                    false => condition.clone().select(zero(ct.dtype()), ct),
-                };
-                of_index(Given { ct, ..given.clone() }, &index, to, out)?;
-            }
-            return Ok(());
+    if let Some(condition) = &condition
+        && let Some(branches) = branches(&given.ct, index, condition)
+    {
+        for (ct, index) in branches {
+            of_index(Given { ct, ..given.clone() }, &index, to, out)?;
         }
+        return Ok(());
     }
     let structured = match &access {
         Access::Run { start, step: 1 } if start.as_u32() == Some(0) => Some(own(&given, to)),
@@ -163,8 +154,22 @@ fn condition_of_rows(row: &Expr, own: &RowsRef, width: u32) -> Option<Expr> {
     [true, false].map(|holds| chosen(row, &condition, holds)).into_iter().all(is_arithmetic).then_some(condition)
 }
 
+/// The cotangents and the indices where the condition holds, and where it does not, of those that `ct` is not 0 for. `None` if
+/// the index does not depend on the condition.
+pub(super) fn branches(ct: &Expr, index: &Expr, condition: &Expr) -> Option<Vec<(Expr, Expr)>> {
+    let both = [true, false].map(|holds| (holds, chosen(index, condition, holds)));
+    if both.iter().any(|(_, branch)| branch == index) {
+        return None;
+    }
+    let of_branch = |(holds, branch): (bool, Expr)| {
+        let (ct, none) = (ct.clone(), zero(ct.dtype()));
+        (if holds { condition.clone().select(ct, none) } else { condition.clone().select(none, ct) }, branch)
+    };
+    Some(both.into_iter().filter(|(holds, _)| !is_none_where(ct, condition, *holds)).map(of_branch).collect())
+}
+
 /// The index where the condition holds, or where it does not.
-pub(super) fn chosen(index: &Expr, condition: &Expr, holds: bool) -> Expr {
+fn chosen(index: &Expr, condition: &Expr, holds: bool) -> Expr {
     fn go(e: &Expr, condition: &Expr, holds: bool, memo: &mut DigestMap<Expr>) -> Expr {
         if let Some(known) = memo.get(&e.digest()) {
             return known.clone();

@@ -79,11 +79,12 @@ impl<'a> Cotangents<'a> {
                 self.reads.entry(node.digest()).or_default().push((given, index));
                 continue;
             }
-            let found = access::adjoint(given.clone(), &index, node.extent())?;
-            let of_columns = self.of_step.and_then(|step| step.columns.adjoint(&given, (&node, &index), &found));
-            for ct in of_columns.unwrap_or(found) {
-                self.add(&node, ct);
-            }
+            let of_columns = match self.of_step {
+                Some(step) => step.columns.adjoint(&given, (&node, &index))?,
+                None => None,
+            };
+            let all = of_columns.map_or_else(|| access::adjoint(given, &index, node.extent()), Ok)?;
+            all.into_iter().for_each(|ct| self.add(&node, ct));
         }
         Ok(())
     }

@@ -1,23 +1,20 @@
 //! Adjoints of reads of the own element, by the columns that its columns read.
 //!
-//! Each number of a step reads numbers of its own element at columns that are known. Where no arithmetic of positions leads
-//! back from an index, as from that of a part that is joined with others, the columns do.
+//! Each number of a step reads numbers of its own element at columns that are known. Where parts are joined, the index of a
+//! part is right at its own columns only: no arithmetic of positions leads back from it, but the columns do.
 
 use super::access;
 use super::given::Given;
-use super::scalar::zero;
+use crate::error::Result;
 use crate::graph::digest::DigestSet;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Recipe, Rows};
-use crate::graph::walk::for_each_node;
+use crate::graph::node::{Node, RowDomain, Rows};
+use crate::graph::size::Size;
 use crate::record::recurrence::numbers_per_element;
 
 /// Most runs of columns of a read.
 const MOST_RUNS: usize = 32;
-
-/// Most columns that read one column, in a run.
-const MOST_READERS: u32 = 8;
 
 /// Consecutive own columns from `own` on, of which the `k`-th reads column `read + step * k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,44 +36,76 @@ impl OwnColumns {
         Self { elements: elements.clone(), registers: registers.iter().map(Node::digest).collect() }
     }
 
-    /// The cotangents of the elements of `node` that each position reads at `index`, in place of `found`, if these combine
-    /// other elements or sort. They add up.
-    pub(super) fn adjoint(
-        &self,
-        given: &Given<'_>,
-        (node, index): (&Node, &Expr),
-        found: &[Expr],
-    ) -> Option<Vec<Expr>> {
-        if !self.registers.contains(&node.digest()) || stays_in_elements(found, &given.ct) {
-            return None;
+    /// The cotangents of the elements of `node` that each position reads at `index`, which add up. `None` if the columns are
+    /// not known, are many runs, or are one run of all own columns, from which arithmetic leads back.
+    pub(super) fn adjoint(&self, given: &Given<'_>, (node, index): (&Node, &Expr)) -> Result<Option<Vec<Expr>>> {
+        if !self.registers.contains(&node.digest()) {
+            return Ok(None);
         }
-        let own = numbers_per_element(&given.count, &self.elements)?;
-        let width = numbers_per_element(node.extent(), &self.elements)?;
-        of_index(&given.ct, index, [own, width])
+        let width_of = |numbers: &Extent| numbers_per_element(numbers, &self.elements);
+        let (Some(own), Some(width)) = (width_of(&given.count), width_of(node.extent())) else { return Ok(None) };
+        let Some(reads) = reads(&given.ct, index, [own, width]) else { return Ok(None) };
+        if let [(_, runs)] = &reads[..]
+            && let [Run { len, .. }] = runs[..]
+            && len == own
+        {
+            return Ok(None);
+        }
+        let mut out = Vec::new();
+        for (ct, runs) in reads {
+            let of_branch = Given { ct, ..given.clone() };
+            for run in runs {
+                out.push(self.of_run(&of_branch, run, [own, width])?);
+            }
+        }
+        Ok(Some(out))
+    }
+
+    /// The cotangents of `width` numbers of each element, where own columns give those of a run.
+    fn of_run(&self, given: &Given<'_>, run: Run, [own, width]: [u32; 2]) -> Result<Expr> {
+        let (element, column) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
+        let of_own = |element: Expr, column: Expr| given.ct.at(&element.mul(Expr::u32(own)).add(column));
+        let (first, last) = run.first_and_last_read();
+        let mut is_read = column.clone().lt(Expr::u32(last + 1));
+        if first > 0 {
+            is_read = Expr::u32(first - 1).lt(column.clone()).and(is_read);
+        }
+        if run.step == 0 {
+            // All columns of the run read one.
+            let rows = Expr::u32(run.len);
+            let term = of_own(Expr::index().div(rows.clone()), Expr::index().rem(rows).add(Expr::u32(run.own)));
+            let nvals = given.rec.times(&self.elements, run.len)?;
+            let nrows = self.elements.clone();
+            let on = RowDomain { rows: Rows::Uniform(Size::from(run.len)), nrows, nvals, inner: 1 };
+            let sums = given.sum(on, term)?;
+            return Ok(given.only_where(is_read, sums.at(&element)));
+        }
+        let distance = match run.step > 0 {
+            true => column.sub(Expr::u32(run.read)),
+            false => Expr::u32(run.read).sub(column),
+        };
+        let step =
+            u32::try_from(run.step.unsigned_abs()).unwrap_or_else(|_| unreachable!("bug: a step beyond columns"));
+        if step > 1 {
+            is_read = is_read.and(distance.clone().rem(Expr::u32(step)).eq(Expr::u32(0)));
+        }
+        let own_column = distance.div(Expr::u32(step)).add(Expr::u32(run.own));
+        Ok(given.only_where(is_read, of_own(element, own_column)))
     }
 }
 
-/// The cotangents of `width` numbers of each element, of which `own` positions read one at `index`. Conditions that are data
-/// choose among branches. `None` if that is not known.
-fn of_index(ct: &Expr, index: &Expr, [own, width]: [u32; 2]) -> Option<Vec<Expr>> {
+/// The cotangents of each branch that conditions choose, where `ct` is that of all, and the columns that it reads of elements
+/// of `width` numbers. `None` if these are not known, or are many runs.
+fn reads(ct: &Expr, index: &Expr, [own, width]: [u32; 2]) -> Option<Vec<(Expr, Vec<Run>)>> {
     if let Some(columns) = index.own_columns(own, width) {
-        return Some(adjoint(ct, &runs(&columns)?, own, width));
+        return Some(vec![(ct.clone(), runs(&columns)?)]);
     }
-    let condition = access::condition_of(index)?;
-    let mut out = Vec::new();
-    for holds in [true, false] {
-        let branch = access::chosen(index, &condition, holds);
-        if branch == *index {
-            return None;
-        }
-        let none = zero(ct.dtype());
-        let (a, b) = if holds { (ct.clone(), none) } else { (none, ct.clone()) };
-        out.extend(of_index(&condition.clone().select(a, b), &branch, [own, width])?);
-    }
-    Some(out)
+    let branches = access::branches(ct, index, &access::condition_of(index)?)?;
+    let of_branches = branches.into_iter().map(|(ct, index)| reads(&ct, &index, [own, width]));
+    Some(of_branches.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// The columns that are read, as runs; `None` if these are many, or if many read one column.
+/// The columns that are read, as runs; `None` if these are many.
 fn runs(columns: &[Option<u32>]) -> Option<Vec<Run>> {
     let mut out: Vec<Run> = Vec::new();
     for (own, read) in (0..).zip(columns).filter_map(|(own, read)| read.map(|read| (own, read))) {
@@ -90,8 +119,7 @@ fn runs(columns: &[Option<u32>]) -> Option<Vec<Run>> {
             None => out.push(Run { own, len: 1, read, step: 1 }),
         }
     }
-    let is_small = out.len() <= MOST_RUNS && out.iter().all(|run| run.step != 0 || run.len <= MOST_READERS);
-    is_small.then_some(out)
+    (out.len() <= MOST_RUNS).then_some(out)
 }
 
 impl Run {
@@ -105,62 +133,6 @@ impl Run {
         let last = u32::try_from(last).unwrap_or_else(|_| unreachable!("bug: a column below 0"));
         (self.read.min(last), self.read.max(last))
     }
-
-    /// Whether a column is read, and the cotangent that it is given.
-    fn given(self, column: &Expr, ct: impl Fn(Expr) -> Expr) -> (Expr, Expr) {
-        let (first, last) = self.first_and_last_read();
-        let mut is_read = column.clone().lt(Expr::u32(last + 1));
-        if first > 0 {
-            is_read = Expr::u32(first - 1).lt(column.clone()).and(is_read);
-        }
-        if self.step == 0 {
-            let all = (0..self.len).map(|k| ct(Expr::u32(self.own + k))).reduce(Expr::add);
-            return (is_read, all.unwrap_or_else(|| unreachable!("bug: a run of no columns")));
-        }
-        let distance = match self.step > 0 {
-            true => column.clone().sub(Expr::u32(self.read)),
-            false => Expr::u32(self.read).sub(column.clone()),
-        };
-        let by = Expr::u32(u32::try_from(self.step.unsigned_abs()).unwrap_or(u32::MAX));
-        if by.as_u32() != Some(1) {
-            is_read = is_read.and(distance.clone().rem(by.clone()).eq(Expr::u32(0)));
-        }
-        (is_read, ct(distance.div(by).add(Expr::u32(self.own))))
-    }
-}
-
-/// The cotangents of `width` numbers of each element, where `ct` is that of `own` numbers of each.
-fn adjoint(ct: &Expr, runs: &[Run], own: u32, width: u32) -> Vec<Expr> {
-    let (element, column) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
-    let of_run = |run: &Run| {
-        let (is_read, given) =
-            run.given(&column, |own_column| ct.at(&element.clone().mul(Expr::u32(own)).add(own_column)));
-        is_read.select(given, zero(ct.dtype()))
-    };
-    runs.iter().map(of_run).collect()
-}
-
-/// Whether expressions read, besides what `ct` reads, only what maps and sums of equal rows computed.
-fn stays_in_elements(found: &[Expr], ct: &Expr) -> bool {
-    let mut seen = DigestSet::default();
-    for_each_node(ct, &mut |node| {
-        seen.insert(node.digest());
-    });
-    let mut next: Vec<Node> = Vec::new();
-    found.iter().for_each(|e| for_each_node(e, &mut |node| next.push(node.clone())));
-    while let Some(node) = next.pop() {
-        if !seen.insert(node.digest()) {
-            continue;
-        }
-        let Some(recipe) = node.kept_recipe() else { continue };
-        match &*recipe {
-            Recipe::Map(_) => {}
-            Recipe::Reduce(reduce) if matches!(reduce.on.rows, Rows::Uniform(_)) => {}
-            _ => return false,
-        }
-        recipe.exprs().into_iter().for_each(|e| for_each_node(e, &mut |node| next.push(node.clone())));
-    }
-    true
 }
 
 #[cfg(test)]
@@ -174,7 +146,6 @@ mod tests {
         assert_eq!(of(&[2, 3, 4, 0, 1]), Some(vec![run(0, 3, 2, 1), run(3, 2, 0, 1)]));
         assert_eq!(of(&[4, 2, 0, 3]), Some(vec![run(0, 3, 4, -2), run(3, 1, 3, 1)]));
         assert_eq!(of(&[1, 1, 1]), Some(vec![run(0, 3, 1, 0)]));
-        assert_eq!(of(&[1; 9]), None, "many readers");
         let far: Vec<u32> = (0..100).map(|k| k * k % 101).collect();
         assert_eq!(of(&far), None, "many runs");
         assert_eq!(runs(&[None, Some(0), None, Some(1)]), Some(vec![run(1, 1, 0, 1), run(3, 1, 1, 1)]));

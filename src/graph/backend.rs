@@ -128,7 +128,7 @@ pub(crate) trait Backend: Send + Sync {
     /// Cost of the step in a run.
     fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost>;
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
-    /// upper bounds would make arrays too large.
+    /// upper bounds would make arrays too large, or are far from what they were in the last run.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
     /// Runs a traced program, whose inputs are computed, as [`Backend::evaluate`] runs a recorded one. False if this run
     /// would wait for counts whose upper bounds make arrays too large: it computes nothing, and is to be recorded.

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! The work of a round is at most half of that before, plus one symbol per string. A round that no string needs has no
-//! symbols.
+//! strings and no symbols.
 
 use super::by_key::{key_bits, one_row, reduce_rows};
 use crate::dtype::DType;
@@ -60,7 +60,7 @@ impl Strings<'_> {
                 let mut ranks = self.dense_ranks(&symbols, &self.chunk_words(&symbols, words), u32::BITS)?;
                 for round in 1..=rounds {
                     let most = self.most_symbols(size, round);
-                    let pairs = self.pairs(&symbols, None, (round == rounds, most))?;
+                    let pairs = self.pairs(&symbols, None, (round == rounds, self.strings.nrows_extent(), most))?;
                     ranks = self.ranks_of_pairs(&symbols, &ranks, &pairs)?;
                     symbols = pairs;
                 }
@@ -73,11 +73,16 @@ impl Strings<'_> {
                 let mut symbols = self.chunks(size, false)?;
                 let mut ranks = self.dense_ranks(&symbols, &self.chunk_words(&symbols, words), u32::BITS)?;
                 let longest = self.longest(&symbols)?;
+                let most_of_one = self.strings.nvals_extent().size().div(size).add(1);
+                let longest_size = Extent::bounded(most_of_one, longest.clone()).size().clone();
                 let mut found = self.of_strings(&ranks, None);
                 for round in 1..=rounds {
                     let is_needed = Expr::u32(1 << (round - 1)).lt(longest.clone());
-                    let most = self.most_symbols(size, round);
-                    let pairs = self.pairs(&symbols, Some(is_needed.clone()), (false, most))?;
+                    // No strings and no symbols, once the length of the longest string is known.
+                    let needed = longest_size.sub(1).div(1 << (round - 1)).min(1);
+                    let strings = Extent::of(self.strings.nrows_extent().size().mul(&needed));
+                    let most = self.most_symbols(size, round).mul(&needed);
+                    let pairs = self.pairs(&symbols, Some(is_needed.clone()), (false, &strings, most))?;
                     ranks = self.ranks_of_pairs(&symbols, &ranks, &pairs)?;
                     symbols = pairs;
                     // The last round that is needed has one symbol per string.
@@ -113,20 +118,19 @@ impl Strings<'_> {
         u32::try_from(most).map_or_else(|_| count.clone(), |most| bytes.div(most).add(count))
     }
 
-    /// The partition of pairs of `symbols` into strings, at most `most`; no pairs unless `is_needed`.
+    /// The partition of pairs of `symbols` into `strings`, at most `most`; no pairs unless `is_needed`.
     fn pairs(
         &self,
         symbols: &RowPartition,
         is_needed: Option<Expr>,
-        (one_each, most): (bool, Size),
+        (one_each, strings, most): (bool, &Extent, Size),
     ) -> Result<RowPartition> {
-        let count = self.strings.nrows_extent();
         if one_each {
-            return self.rec.uniform_rows(1, count.clone());
+            return self.rec.uniform_rows(1, strings.clone());
         }
         let pairs = symbols.length(Expr::index()).add(Expr::u32(1)).div(Expr::u32(2));
         let pairs = is_needed.map_or(pairs.clone(), |is_needed| is_needed.select(pairs, Expr::u32(0)));
-        self.rec.rows_of_lengths(count, pairs, most)
+        self.rec.rows_of_lengths(strings, pairs, most)
     }
 
     /// The number of symbols of the longest string.

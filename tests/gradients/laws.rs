@@ -23,7 +23,7 @@ fn gradients_without_a_sort() {
     let x = rows(&long, &device);
     let dense = shaped(&[], &[40, 30], &device);
     let ids = RaggedTensor::from_nested((0..300).map(|k| k * 7 % 300).collect::<Vec<i32>>(), &device).unwrap();
-    let without: [(&str, F); 17] = [
+    let without: [(&str, F); 18] = [
         ("slice", |x| x.slice(s![.., 1..])),
         ("slice of steps", |x| x.slice(s![.., ..;2])),
         ("slice of rows", |x| x.slice(s![3..20])),
@@ -32,6 +32,7 @@ fn gradients_without_a_sort() {
         ("concat", |x| Tensor::concat(&[x, &x.exp()?], 0)),
         ("concat within rows", |x| Tensor::concat(&[x, &x.exp()?], 1)),
         ("to_tensor", |x| x.to_tensor(0)),
+        ("pad_rows", |x| x.pad_rows(3, 0.0, 1)),
         ("tile", |x| x.tile(&[1, 3])),
         ("tile of rows", |x| x.tile(&[2, 1])),
         ("repeat", |x| x.repeat(3, 1)),
@@ -82,6 +83,7 @@ const LINEAR: &[(&str, F)] = &[
     ("stack", |x| Tensor::stack(&[x, &x.reverse(1)?, x], 0)),
     ("stack within rows", |x| Tensor::stack(&[x, &x.reverse(0)?.reverse(0)?], 1)),
     ("to_tensor", |x| x.to_tensor(0)),
+    ("pad_rows", |x| x.pad_rows(3, 0.0, 1)),
     ("tile", |x| x.tile(&[vec![2, 3], vec![1; x.rank() - 2]].concat())),
     ("tile of all dimensions", |x| x.tile(&vec![2; x.rank()])),
     ("tile of nothing", |x| x.tile(&[vec![2, 0], vec![1; x.rank() - 2]].concat())),
@@ -145,6 +147,7 @@ const NOT_TAKEN: &[(&str, &str)] = &[
     ("scatter within rows", "wide"),
     ("scatter within rows", "levels"),
     ("shift", "levels"),
+    ("pad_rows", "levels"),
     ("diff", "levels"),
     ("nth", "levels"),
     ("nth from the end", "levels"),

@@ -2,7 +2,7 @@
 //! f64.
 
 use ragged::opt::{AttentionKeys, causal};
-use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, grad};
+use ragged::{CpuOptions, DType, Device, HostTensor, HostValues, Result, Tensor, grad, value_and_grad};
 
 use super::matrix::{host, splits};
 
@@ -100,4 +100,47 @@ fn long_rows_and_their_gradients_are_those_of_loops() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// One long row attends to itself, causally and not: the bits of the composition, and little memory. `RAGGED_LONG_ROW` is
+/// another length than 5,000; the composition of 20,000 takes 2 GB.
+#[test]
+fn a_long_row_has_the_bits_of_the_composition_in_little_memory() -> Result<()> {
+    const WIDTH: usize = 16;
+    let n: usize = std::env::var("RAGGED_LONG_ROW").ok().and_then(|n| n.parse().ok()).unwrap_or(5000);
+    let of = |seed: usize, device: &Device| {
+        let value = |k: usize| (((seed * 100_003 + k) as f64 * 12.9898).sin() * 2.0) as f32;
+        host(vec![splits([n])], vec![n, WIDTH], (0..n * WIDTH).map(value).collect()).to_device(device)
+    };
+    let bits = |x: &Tensor| -> Result<Vec<u32>> { Ok(f32s(x)?.into_iter().map(f32::to_bits).collect()) };
+    for is_causal in [false, true] {
+        let device = Device::cpu_with(&CpuOptions::default());
+        let (q, k, v) = (of(1, &device)?, of(2, &device)?, of(3, &device)?);
+        let inputs = device.stats().buffer_bytes;
+        let (means, gradients) = value_and_grad(
+            |x| x[0].scaled_dot_product_attention(keys(&x[1], is_causal), &x[2])?.square()?.reduce_sum(..),
+            [&q, &k, &v],
+        )?;
+        ragged::eval([&means, &gradients[0], &gradients[1], &gradients[2]])?;
+        let peak = device.stats().buffer_bytes_peak;
+        assert!(peak <= 4 * inputs, "causal {is_causal}: {peak} bytes for inputs of {inputs}");
+        println!(
+            "{n} x {WIDTH}, causal {is_causal}: {peak} bytes, {:.2} times the inputs",
+            peak as f64 / inputs as f64
+        );
+        if is_causal {
+            continue;
+        }
+        let scale = 1.0 / (WIDTH as f32).sqrt();
+        let composed = q.matmul(k.t())?.multiply(scale)?.softmax(-1)?.matmul(&v)?;
+        assert_eq!(bits(&q.scaled_dot_product_attention(&k, &v)?)?, bits(&composed)?);
+    }
+    Ok(())
+}
+
+fn f32s(x: &Tensor) -> Result<Vec<f32>> {
+    Ok(match x.to_host()?.values {
+        HostValues::F32(values) => values,
+        other => panic!("{other:?}"),
+    })
 }

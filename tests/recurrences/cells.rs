@@ -1,6 +1,6 @@
 //! Cells of recurrent networks.
 
-use ragged::{Device, RaggedTensor, Result, Row, ScannedRows, Tensor, opt, s};
+use ragged::{Device, RaggedTensor, Result, Row, ScannedRows, Tensor, grad, opt, s};
 
 use super::common::devices_and_unfused_cpu;
 use super::{bits, dense, ragged_rows};
@@ -67,6 +67,35 @@ fn looped(
     Ok(out)
 }
 
+/// What a step multiplies by itself is multiplied before the recurrence, and each weight's gradient is one product after the
+/// reverse one, whatever the number of positions.
+#[test]
+fn products_without_states_are_before_and_after_the_recurrence() -> Result<()> {
+    let width = 5;
+    for (name, device) in devices_and_unfused_cpu().iter().filter(|(name, _)| !name.contains("unfused")) {
+        let w = Weights::new(4, width, device);
+        for lengths in [&[3, 0, 1, 7][..], &[300, 2, 500]] {
+            let x = ragged_rows(7, lengths, 4, device);
+            let start = || [dense(8, &[1, width], device), dense(9, &[1, width], device)];
+            let kinds = |of: &Tensor| -> Result<Vec<&'static str>> {
+                let kinds = of.explain()?.kernels.iter().map(|kernel| kernel.kind).collect::<Vec<_>>();
+                Ok(kinds.into_iter().filter(|kind| ["matmul", "scan_rows"].contains(kind)).collect())
+            };
+            let out = scanned(&w, &x, width, start().into())?;
+            assert_eq!(kinds(&out.outputs[0])?, ["matmul", "scan_rows"], "{name}");
+            let loss = |weights: &[Tensor]| {
+                let [input, state] = weights else { panic!("two weights") };
+                let w = Weights { input: input.clone(), state: state.clone(), bias: w.bias.clone() };
+                scanned(&w, &x, width, start().into())?.outputs[0].square()?.reduce_sum(..)
+            };
+            for gradient in &grad(loss, [&w.input, &w.state])? {
+                assert_eq!(kinds(gradient)?, ["matmul", "scan_rows", "scan_rows", "matmul"], "{name}");
+            }
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn an_lstm_has_the_bits_of_a_loop() -> Result<()> {
     let lengths = [3, 0, 1, 7, 0, 5];
@@ -130,11 +159,11 @@ fn an_lstm_has_the_gradients_of_a_loop() -> Result<()> {
         let start = || [dense(8, &[1, width], device), dense(9, &[1, width], device)];
         let inputs = [x.clone(), w.input.clone(), w.state.clone(), w.bias.clone()];
         let of = |all: &[Tensor]| Weights { input: all[1].clone(), state: all[2].clone(), bias: all[3].clone() };
-        let found = ragged::grad(
+        let found = grad(
             |all| (&scanned(&of(all), &all[0], width, start().into())?.outputs[0] * &weights)?.reduce_sum(..),
             &inputs[..],
         )?;
-        let want = ragged::grad(
+        let want = grad(
             |all| {
                 let mut total = RaggedTensor::from_nested([0.0f32], device)?.reduce_sum(..)?.into_erased();
                 for row in 0..lengths.len() {

@@ -8,6 +8,7 @@ mod errors;
 mod gradients;
 mod linear;
 mod moving_averages;
+mod reductions;
 mod states;
 mod steps;
 

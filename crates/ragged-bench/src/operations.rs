@@ -93,7 +93,7 @@ struct Case {
 
 /// Names and groups of the operations that other libraries have. Each is measured on inputs of its own, so that the peak
 /// is that of the operation.
-const COMPARED: [(&str, Group); 18] = [
+const COMPARED: [(&str, Group); 19] = [
     ("split", Group::Text),
     ("lower", Group::Text),
     ("strip", Group::Text),
@@ -110,6 +110,7 @@ const COMPARED: [(&str, Group); 18] = [
     ("product_f32", Group::Products),
     ("product_f64", Group::Products),
     ("product_transposed", Group::Products),
+    ("product_long", Group::Products),
     ("products_ragged", Group::Products),
     ("attention", Group::Products),
 ];

@@ -46,10 +46,11 @@
 //!   [`categorical_cross_entropy`], [`sparse_categorical_cross_entropy`], [`mean_squared_error`]. The elements of ragged rows
 //!   count equally, as the elements of padded rows under a mask do.
 //! - An [`Optimizer`] records the new value of one variable, and of its *slots*: [`Sgd`], [`RmsProp`], [`Adagrad`],
-//!   [`Adam`], [`LazyAdam`], with gradients that are [`Clipped`]. The formulas are those of Keras 3.
+//!   [`Adam`], [`LazyAdam`], with gradients that are [`Clipped`]. The formulas are those of Keras 3; lazy Adam is that of TensorFlow
+//!   Addons.
 //! - [`Training`] is one traced [`Program`](ragged::Program): variables, slots, learning rate, number of the step and batch
 //!   are its inputs; loss, variables and slots its outputs. It runs on batches of any sizes, by one plan, and waits for
-//!   nothing (with attention: for the number of scores).
+//!   nothing (with attention: by a few, and for the number of scores).
 //! - Files are [`ragged::SavedModel`]s: [`Variables::add_to`] adds variables by name beside programs and tensors.
 //!
 //! # Other libraries

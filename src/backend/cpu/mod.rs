@@ -246,7 +246,7 @@ impl Execution for &CpuBackend {
         Ok(arrays.into_iter().map(stored).collect())
     }
 
-    fn count(&self, array: &Stored, at: u32) -> CountState {
+    fn count(&mut self, _: usize, array: &Stored, at: u32) -> CountState {
         if holds(&array.status) { CountState::Known(word(array, at)) } else { CountState::Failed }
     }
 }

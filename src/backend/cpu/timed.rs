@@ -20,7 +20,7 @@ impl Execution for Timed<'_> {
         outputs
     }
 
-    fn count(&self, array: &Stored, at: u32) -> CountState {
-        self.execution.count(array, at)
+    fn count(&mut self, number: usize, array: &Stored, at: u32) -> CountState {
+        self.execution.count(number, array, at)
     }
 }

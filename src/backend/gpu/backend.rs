@@ -89,7 +89,7 @@ impl GpuBackend {
     #[cfg(feature = "wgpu-profiler")]
     pub(crate) fn evaluate_profiled(&self, nodes: &[Node]) -> Result<Option<Vec<wgpu_profiler::GpuTimerQueryResult>>> {
         let run = || {
-            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?, &self.stages())?;
             let scopes = self.runtime.submit_profiled(&recorded.commands)?;
             recorded.publish(&self.runtime);
             Ok(scopes)
@@ -160,7 +160,7 @@ impl Backend for GpuBackend {
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let run = || {
-            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?, &self.stages())?;
             if !recorded.commands.is_empty() {
                 self.runtime.submit(&recorded.commands)?;
             }
@@ -174,7 +174,7 @@ impl Backend for GpuBackend {
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         let run = || {
-            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?, &self.stages())?;
             let ms = self.runtime.submit_timed(&recorded.commands)?;
             recorded.publish(&self.runtime);
             self.runtime.wait()?;

@@ -8,14 +8,14 @@ use super::compiled_plan::{Base, BufferBinding, Compiled, Resource, RunHint, Siz
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Status, Wait};
-use crate::graph::digest::DigestMap;
+use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::planned::SizeView;
 use crate::graph::program::{ArrayId, Bindings, Program, trace};
 use crate::graph::run::driver::{CountState, Execution, Outcome, Run, StepRun};
 use crate::graph::run::recording::must_not_block;
-use crate::graph::run::stage::{counts_to_read, has_stages};
+use crate::graph::run::stage::{Stages, has_stages};
 use crate::graph::run::timed_run::TimedRun;
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
 use crate::graph::size::{RunTable, Size};
@@ -48,6 +48,14 @@ pub(super) struct Recorded {
     bytes_moved: u64,
     /// The number of commands up to the end of each step.
     step_ends: Vec<usize>,
+    pub(super) counts: Option<KeptCounts<Digest>>,
+}
+
+/// Counts that a run keeps, since their arrays may be overwritten.
+pub(super) struct KeptCounts<K> {
+    pub(super) buffer: Buffer,
+    /// The count of each word.
+    pub(super) of: Vec<K>,
 }
 
 impl Recorded {
@@ -86,14 +94,15 @@ impl GpuBackend {
     /// Traces the program that computes the nodes. Counts at whose upper bounds arrays would take much memory are read
     /// in advance, with one wait per stage except the last.
     pub(super) fn trace_in_stages(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
+        let mut stages = self.stages();
         loop {
             let (program, bindings) = trace(nodes)?;
-            let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
+            let counts = stages.counts_to_read(&program, &bindings);
             if counts.is_empty() || must_not_block() {
                 return Ok((program, bindings));
             }
             drop((program, bindings));
-            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
+            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &stages)) {
                 // The next read reports the failed check.
                 Err(Error::Check { .. }) => return trace(nodes),
                 outcome => outcome?,
@@ -101,34 +110,46 @@ impl GpuBackend {
         }
     }
 
-    /// The commands that compute the nodes.
-    pub(super) fn record(&self, nodes: &[Node], traced: (Program, Bindings)) -> Result<Recorded> {
+    /// The stages of a run.
+    pub(super) fn stages(&self) -> Stages<'_> {
+        Stages::new(self.tuning.stage_bytes, &self.driver.last_counts)
+    }
+
+    /// The commands that compute the nodes, and keep the counts that are to be remembered.
+    pub(super) fn record(&self, nodes: &[Node], traced: (Program, Bindings), stages: &Stages<'_>) -> Result<Recorded> {
         if nodes.iter().all(|n| n.stored().is_some()) {
             return Ok(Recorded::default());
         }
         let (program, mut bindings) = traced;
         let table = std::mem::take(&mut bindings.run);
         let run = self.driver.recorded(self, program, (&bindings, table));
-        Ok(self.recorded(run, &bindings)?.0)
+        let is_large = |number: usize| stages.is_large(bindings.sizes[number].digest());
+        let numbers: Vec<usize> = run.plan.counts.iter().map(|count| count.number).filter(|&n| is_large(n)).collect();
+        Ok(self.recorded(run, &bindings, &numbers)?.0)
     }
 
-    /// The commands of a run of recorded nodes, and its sizes.
-    fn recorded(&self, run: Run<'_>, bindings: &Bindings) -> Result<(Recorded, RunTable)> {
-        let (Commands { list: commands, step_ends, sized, .. }, outcome) = self.commands(run)?;
+    /// The commands of a run of recorded nodes that keeps the counts of these numbers, and its sizes.
+    fn recorded(&self, run: Run<'_>, bindings: &Bindings, counts: &[usize]) -> Result<(Recorded, RunTable)> {
+        let (Commands { list: commands, step_ends, sized, counts, .. }, outcome) = self.commands(run, counts)?;
         let result = |(array, stored): (ArrayId, Stored)| {
             let node = bindings.node(array).clone();
             (node.digest(), (node, stored))
         };
         let results = outcome.arrays.into_iter().map(result).collect();
-        Ok((Recorded { commands, results, bytes_moved: sized.bytes_moved, step_ends }, outcome.table))
+        let digest = |number: usize| bindings.sizes[number].digest();
+        let counts = counts.map(|kept| {
+            let of = kept.of.into_iter().map(digest).collect();
+            KeptCounts { buffer: kept.buffer, of }
+        });
+        Ok((Recorded { commands, results, bytes_moved: sized.bytes_moved, step_ends, counts }, outcome.table))
     }
 
     /// Computes the nodes, and waits after each step: see [`Backend::evaluate_in_steps`].
     pub(super) fn run_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
-        let mut runs = Vec::new();
+        let (mut runs, mut stages) = (Vec::new(), self.stages());
         loop {
             let (program, bindings) = trace(nodes)?;
-            let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
+            let counts = stages.counts_to_read(&program, &bindings);
             if counts.is_empty() || must_not_block() {
                 runs.extend(self.timed(nodes, (program, bindings))?);
                 return Ok(runs);
@@ -136,7 +157,7 @@ impl GpuBackend {
             drop((program, bindings));
             let holding: Vec<Node> = counts.iter().filter_map(Size::count_node).collect();
             runs.extend(self.timed(&holding, trace(&holding)?)?);
-            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
+            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &stages)) {
                 // The next read reports the failed check.
                 Err(Error::Check { .. }) => {
                     runs.extend(self.timed(nodes, trace(nodes)?)?);
@@ -155,7 +176,7 @@ impl GpuBackend {
         let table = std::mem::take(&mut bindings.run);
         let run = self.driver.recorded(self, program, (&bindings, table));
         let plan = run.plan.clone();
-        let (recorded, table) = self.recorded(run, &bindings)?;
+        let (recorded, table) = self.recorded(run, &bindings, &[])?;
         let mut from = 0;
         let mut times = Vec::with_capacity(recorded.step_ends.len());
         for &end in &recorded.step_ends {
@@ -172,7 +193,7 @@ impl GpuBackend {
         if has_stages(&traced.program, &run.table, self.tuning.stage_bytes) {
             return Ok(false);
         }
-        let (commands, outcome) = self.commands(self.driver.traced(self, traced, run))?;
+        let (commands, outcome) = self.commands(self.driver.traced(self, traced, run), &[])?;
         if !commands.list.is_empty() {
             self.runtime.submit(&commands.list)?;
         }
@@ -181,8 +202,8 @@ impl GpuBackend {
         Ok(true)
     }
 
-    /// The commands of a run, and its results once these are submitted.
-    fn commands(&self, run: Run<'_>) -> Result<(Commands, Outcome)> {
+    /// The commands of a run that keeps the counts of these numbers, and its results once these are submitted.
+    fn commands(&self, run: Run<'_>, counts: &[usize]) -> Result<(Commands, Outcome)> {
         let compiled = run.plan.prepared(Compiled::of);
         let kept = run.kept.iter().chain(&run.in_place).map(|&flag| u32::from(flag));
         let signature: Vec<u32> = run.table.signature().chain(run.table.scalar_words()).chain(kept).collect();
@@ -190,6 +211,11 @@ impl GpuBackend {
         let commands = self.begin(&run, compiled, signature, &mut hint);
         compiled.put_hint(hint);
         let mut commands = commands?;
+        if !counts.is_empty() {
+            let buffer = self.runtime.buffer("counts", 4 * counts.len() as u64)?;
+            commands.counts = Some(KeptCounts { buffer, of: Vec::with_capacity(counts.len()) });
+            commands.wanted_counts = counts.to_vec();
+        }
         let (outcome, result) = run.execute(&mut commands);
         result.map(|()| (commands, outcome))
     }
@@ -214,7 +240,16 @@ impl GpuBackend {
             list.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })
         });
-        Ok(Commands { sized, buffers, status, slot: 0, list, step_ends: Vec::new() })
+        Ok(Commands {
+            sized,
+            buffers,
+            status,
+            slot: 0,
+            list,
+            step_ends: Vec::new(),
+            wanted_counts: Vec::new(),
+            counts: None,
+        })
     }
 }
 
@@ -228,6 +263,9 @@ struct Commands {
     list: Vec<Command>,
     /// The length of the list at the end of each step.
     step_ends: Vec<usize>,
+    /// The counts to keep and those that are kept, by their numbers.
+    wanted_counts: Vec<usize>,
+    counts: Option<KeptCounts<usize>>,
 }
 
 impl Commands {
@@ -297,7 +335,15 @@ impl Execution for Commands {
         Ok(outputs.into_iter().zip(&step.outputs).map(stored).collect())
     }
 
-    fn count(&self, _: &Stored, _: u32) -> CountState {
+    fn count(&mut self, number: usize, array: &Stored, at: u32) -> CountState {
+        if let Some(KeptCounts { buffer: to, of }) = &mut self.counts
+            && self.wanted_counts.contains(&number)
+            && at < array.len
+        {
+            let (from_offset, to_offset) = (4 * u64::from(at), 4 * of.len() as u64);
+            self.list.push(Command::Copy { from: buffer(array), from_offset, to: to.clone(), to_offset, bytes: 4 });
+            of.push(number);
+        }
         CountState::OnDevice
     }
 }

@@ -1,56 +1,37 @@
 //! Reads results to the host: outcomes of checks, counts, and live elements.
 
-use std::sync::Arc;
-
 use super::backend::GpuBackend;
-use super::commands::StatusBlock;
+use super::commands::{KeptCounts, StatusBlock};
 use super::runtime::{Buffer, Pending, ReadRequest};
 use crate::error::{Error, Result, caller};
-use crate::graph::backend::{Backend, Elements, Part, ReadBytes, Status, Wait};
-use crate::graph::digest::{Digest, DigestMap};
+use crate::graph::backend::{Elements, Part, ReadBytes, Status, Wait};
+use crate::graph::digest::Digest;
 use crate::graph::extent::Count;
 use crate::graph::node::Node;
-use crate::graph::plan::CountKey;
 use crate::graph::program::{Bindings, Program, trace};
-use crate::graph::run::stage::counts_to_read;
+use crate::graph::run::stage::Stages;
 use crate::graph::size::{RecordedSize, Size, SizeKind};
 
 impl GpuBackend {
     /// Implements [`Backend::read_parts`]. Counts at whose upper bounds arrays would take much memory are read in
     /// advance: see [`crate::graph::run::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<ReadBytes>> {
-        // Keys and upper bounds of the program's counts, collected before some counts become host-known.
-        let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();
+        let mut stages = self.stages();
         loop {
             let counts: Vec<Count> = parts.iter().map(count).collect();
             let nodes = nodes_to_compute(&parts, &counts);
             let traced = trace(&nodes)?;
-            let first = counts_to_read(&traced.0, &traced.1, self.tuning.stage_bytes);
+            let first = stages.counts_to_read(&traced.0, &traced.1);
             if first.is_empty() {
-                return self.read_traced(&parts, &counts, (&nodes, traced), wait).await;
+                return self.read_traced(&parts, &counts, (&nodes, traced), (wait, &stages)).await;
             }
-            let (program, bindings) = traced;
-            for (id, key) in CountKey::of_program(&program, &bindings) {
-                let (size, bound) = (&bindings.sizes[id.index()], bindings.run.value(id.index()));
-                keys.entry(size.digest()).or_insert_with(|| (Arc::new(key), bound));
-            }
-            drop(bindings);
-            let mut on_count = |count: &Size, value| {
-                if let Some((key, bound)) = keys.get(&count.digest()) {
-                    self.last_counts().put(key, *bound, value);
-                }
-            };
-            self.read_counts(&first, wait, &mut on_count).await?;
+            drop(traced);
+            self.read_counts(&first, wait, &stages).await?;
         }
     }
 
     /// Reads independent counts, and sets their exact values.
-    pub(super) async fn read_counts(
-        &self,
-        counts: &[Size],
-        wait: Wait,
-        on_count: &mut (dyn FnMut(&Size, u32) + Send),
-    ) -> Result<()> {
+    pub(super) async fn read_counts(&self, counts: &[Size], wait: Wait, stages: &Stages<'_>) -> Result<()> {
         let place = |size: &Size| match size.kind() {
             Some(SizeKind::Count(count)) => count.location(),
             _ => None,
@@ -60,11 +41,11 @@ impl GpuBackend {
             counts.iter().filter_map(|size| place(size).map(|(node, at)| (size, Part::at(node, at)))).unzip();
         let known: Vec<Count> = parts.iter().map(count).collect();
         let nodes = nodes_to_compute(&parts, &known);
-        let read = self.read_traced(&parts, &known, (&nodes, trace(&nodes)?), wait).await?;
+        let read = self.read_traced(&parts, &known, (&nodes, trace(&nodes)?), (wait, stages)).await?;
         for (size, bytes) in sizes.into_iter().zip(read) {
             if let Some(SizeKind::Count(count)) = size.kind() {
                 count.set_exact(bytemuck::pod_read_unaligned(&bytes));
-                on_count(size, size.capacity());
+                stages.read(size.digest(), size.capacity());
             }
         }
         Ok(())
@@ -75,9 +56,9 @@ impl GpuBackend {
         parts: &[Part],
         counts: &[Count],
         (nodes, traced): (&[Node], (Program, Bindings)),
-        wait: Wait,
+        (wait, stages): (Wait, &Stages<'_>),
     ) -> Result<Vec<ReadBytes>> {
-        let recorded = self.record(nodes, traced)?;
+        let mut recorded = self.record(nodes, traced, stages)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
         // Outcomes of checks: one read per slot.
         let mut outcomes: Vec<Status> = Vec::new();
@@ -136,6 +117,10 @@ impl GpuBackend {
             }
             at_capacity.push(is_at_capacity);
         }
+        let kept = recorded.counts.take().filter(|kept| !kept.of.is_empty());
+        if let Some(KeptCounts { buffer, of }) = &kept {
+            reads.push(ReadRequest { buffer: buffer.clone(), offset: 0, bytes: 4 * of.len() as u64 });
+        }
         let buffers: Vec<Buffer> = parts.iter().map(|p| recorded.buffer(&p.node)).collect();
         let pending = self.runtime.start_read(&recorded.commands, &reads)?;
         recorded.publish(&self.runtime);
@@ -165,6 +150,10 @@ impl GpuBackend {
                 later.push((k, ReadRequest { buffer: buffers[k].clone(), offset: 0, bytes: bytes as u64 }));
                 data.push(ReadBytes::default());
             }
+        }
+        if let Some(KeptCounts { of, .. }) = &kept {
+            let words: Vec<u32> = bytemuck::pod_collect_to_vec(&next()?);
+            of.iter().zip(words).for_each(|(count, value)| stages.read(*count, value));
         }
         if !later.is_empty() {
             let requests: Vec<ReadRequest> = later.iter().map(|(_, r)| r.clone()).collect();

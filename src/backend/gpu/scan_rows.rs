@@ -228,6 +228,14 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_a_thousand_elements_are_one_dispatch() {
+        for rows in [1, 64, 1024] {
+            let schedule = Schedule::new(DriverLimits::Timeout, &lstm(), rows, 1 << 30).unwrap();
+            assert_eq!(schedule.dispatches(rows, 1000 * rows, 1000).count(), 1, "{rows} rows");
+        }
+    }
+
+    #[test]
     fn dispatches_stay_below_the_loop_limit() {
         for cost in [lstm(), StepCost { phases: vec![(1, 0)], initial: 0, row_words: 3 }] {
             for rows in [1, 5000, 1 << 20] {

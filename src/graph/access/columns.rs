@@ -69,10 +69,12 @@ impl<R: Handles> Expr<R> {
     }
 
     /// The column that an index reads at each column of an element of `own` columns, of elements of `width` columns: `None`
-    /// where it leads to another element. `None` if a column cannot be told.
+    /// where it leads to another element. `None` if a column cannot be told. Conditions choose by the column: those that hold
+    /// for some elements only are unknown.
     pub(crate) fn own_columns(&self, own: u32, width: u32) -> Option<Vec<Option<u32>>> {
         let of_column = |column: u32| {
-            let element = Element::From(FIRST_ELEMENTS);
+            // No difference between columns leads to a position below 0.
+            let element = Element::From(FIRST_ELEMENTS + i64::from(own.max(width)));
             let at = At { own: own.into(), column: column.into(), element, most: i64::MAX, is_within: false };
             match at.value(self, &mut DigestMap::default()) {
                 Value::Position { per_element, offset } if per_element == i64::from(width) => {

@@ -1,5 +1,5 @@
-//! Counts of the last run of each program, which [`Explain`](crate::Explain) uses for sizes that are not known before a
-//! run.
+//! Counts of the last run of each program, by which the next one decides what to read first, and which
+//! [`Explain`](crate::Explain) uses for sizes that are not known before a run.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -37,9 +37,11 @@ impl CountKey {
         program.counts().into_iter().filter_map(key).take(CAPACITY)
     }
 
-    /// The key of a count of the program that the host does not know; `None` if it depends on too many arrays.
-    fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
+    /// The key of a count of the program that the host does not know; `None` if its array is stored, or depends on too many
+    /// arrays.
+    pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
         let (array, place) = program.count_location(count)?;
+        program.computed(array)?;
         let node = bindings.node(array).clone();
         if node.depth() as usize > MAX_ARRAYS || !program.needs_at_most(array, MAX_ARRAYS) {
             return None;
@@ -63,7 +65,8 @@ pub(crate) struct LastCounts(Mutex<HashMap<Arc<CountKey>, LastCount, BuildHasher
 impl LastCounts {
     /// Stores the value of a count, and its upper bound.
     pub(crate) fn put(&self, key: &Arc<CountKey>, bound: u32, value: u32) {
-        let last = LastCount { bound, value };
+        // That of a failed condition is any number.
+        let last = LastCount { bound, value: value.min(bound) };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get_mut(key) {
             *known = last;
@@ -73,6 +76,14 @@ impl LastCounts {
             all.clear();
         }
         all.insert(key.clone(), last);
+    }
+
+    /// What a count of that upper bound is expected to be: as in the last run, in proportion to the bound.
+    pub(crate) fn expected(&self, key: &CountKey, bound: u32) -> Option<u32> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let LastCount { bound: last, value } = *all.get(key)?;
+        let expected = (u64::from(value) * u64::from(bound)).div_ceil(u64::from(last.max(1)));
+        Some(u32::try_from(expected).unwrap_or(bound).min(bound))
     }
 
     /// Replaces the bounds of counts by the values of the last run. A value is used only if its bound equals the one in

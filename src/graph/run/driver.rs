@@ -111,8 +111,8 @@ pub(crate) enum CountState {
 pub(crate) trait Execution {
     /// Computes a step, or appends its commands. Returns the outputs in order, with the conditions that they depend on.
     fn step(&mut self, step: StepRun<'_>) -> Result<Vec<Stored>>;
-    /// The count at index `at` of an array.
-    fn count(&self, array: &Stored, at: u32) -> CountState;
+    /// The count of that number, at index `at` of an array.
+    fn count(&mut self, number: usize, array: &Stored, at: u32) -> CountState;
 }
 
 impl Driver {
@@ -229,8 +229,9 @@ impl Run<'_> {
     }
 
     /// Sets a count whose array is computed, unless only the device knows it.
-    fn count(&mut self, count: &CountLink, array: &Stored, execution: &dyn Execution, outcome: &mut Outcome) {
-        let known = match execution.count(array, SizeView::of(&self.table).value(&count.at)) {
+    fn count(&mut self, count: &CountLink, array: &Stored, execution: &mut dyn Execution, outcome: &mut Outcome) {
+        let at = SizeView::of(&self.table).value(&count.at);
+        let known = match execution.count(count.number, array, at) {
             CountState::Known(value) => Some(value),
             CountState::Failed => None,
             CountState::OnDevice => return,

@@ -4,45 +4,155 @@
 //! waste little memory, the host does not wait. Otherwise the program is divided into stages: the counts are computed
 //! and read first, all independent ones in one wait, and the rest is planned with exact sizes. Bounds never compound:
 //! if one bound depends on another count, that count is read first.
+//!
+//! What a count was in the last run of a program tells more than its bound: it is read too where the bound is
+//! [`EXCESS`] times what is expected, and exact sizes save more than [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
 
-use crate::graph::digest::DigestMap;
+use std::sync::Arc;
+
+use crate::graph::digest::{Digest, DigestMap};
+use crate::graph::node::Recipe;
+use crate::graph::plan::{CountKey, LastCounts};
 use crate::graph::program::{ArrayDef, Bindings, Program, SizeId};
 use crate::graph::size::{RunTable, Size, SizeKind};
 
-/// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
-/// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the
-/// largest input. Empty if no count is worth a wait.
-pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) -> Vec<Size> {
-    let ready = ready(program, &wasteful(program, &bindings.run, most));
-    ready.into_iter().map(|count| bindings.sizes[count.index()].clone()).collect()
+/// How much greater than expected the bound of a count is that is read.
+pub(crate) const EXCESS: u64 = 4;
+
+/// The stages of a run: which counts to read next. The first program of the run names its counts.
+pub(crate) struct Stages<'a> {
+    most: u64,
+    last: &'a LastCounts,
+    /// The counts whose arrays take more than `most` bytes in all, by their digests; maps aside.
+    large: DigestMap<Large>,
 }
 
-/// Whether a run reads counts in advance: see [`counts_to_read`].
+/// A count of which arrays are large.
+struct Large {
+    key: Arc<CountKey>,
+    bound: u32,
+    /// As in the last run, in proportion to the bound.
+    expected: Option<u32>,
+}
+
+impl<'a> Stages<'a> {
+    /// The stages of a run on a device with these counts of last runs, of arrays of `most` bytes that are not worth a wait.
+    pub(crate) fn new(most: u64, last: &'a LastCounts) -> Self {
+        Self { most, last, large: DigestMap::default() }
+    }
+
+    /// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
+    /// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the
+    /// largest input, or if it is expected to be so much less that its arrays, maps aside, take `most` bytes less. Empty if no count is
+    /// worth a wait.
+    pub(crate) fn counts_to_read(&mut self, program: &Program, bindings: &Bindings) -> Vec<Size> {
+        self.note(program, bindings);
+        let ready = ready(program, &self.wasteful(program, bindings));
+        ready.into_iter().map(|count| bindings.sizes[count.index()].clone()).collect()
+    }
+
+    /// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to what is
+    /// expected: as in the last run, or else the bound, but at most the length of the largest input.
+    pub(crate) fn predict_waits(&mut self, program: &Program, bindings: &mut Bindings) -> u64 {
+        let largest = bindings.run.inputs.iter().flatten().map(|input| input.len).max().unwrap_or(0).max(1);
+        let mut estimated: Vec<SizeId> = Vec::new();
+        for stage in 0.. {
+            self.note(program, bindings);
+            let mut wasteful = self.wasteful(program, bindings);
+            wasteful.retain(|count| !estimated.contains(count));
+            let ready = ready(program, &wasteful);
+            if ready.is_empty() {
+                return stage;
+            }
+            for count in ready {
+                let expected = self.large.get(&bindings.sizes[count.index()].digest()).and_then(|large| large.expected);
+                let size = &mut bindings.run.sizes[count.index()];
+                size.bound = expected.unwrap_or(largest).min(size.bound);
+                estimated.push(count);
+            }
+            program.recompute(&mut bindings.run);
+            tighten(program, bindings);
+        }
+        0
+    }
+
+    /// Whether the value of a count is worth to be remembered.
+    pub(crate) fn is_large(&self, count: Digest) -> bool {
+        self.large.contains_key(&count)
+    }
+
+    /// Remembers the value of a count.
+    pub(crate) fn read(&self, count: Digest, value: u32) {
+        if let Some(Large { key, bound, .. }) = self.large.get(&count) {
+            self.last.put(key, *bound, value);
+        }
+    }
+
+    /// Finds the counts of which arrays are large.
+    fn note(&mut self, program: &Program, bindings: &Bindings) {
+        let counts = program.counts();
+        if counts.is_empty() || stored(program, &bindings.run).map(|(_, bytes)| bytes).sum::<u64>() <= self.most {
+            return;
+        }
+        let bytes = bytes_by_count(program, &bindings.run);
+        for count in counts.into_iter().filter(|count| bytes[count.index()] > self.most) {
+            let (digest, bound) = (bindings.sizes[count.index()].digest(), bindings.run.value(count.index()));
+            if !self.large.contains_key(&digest)
+                && let Some(key) = CountKey::new(program, bindings, count)
+            {
+                let expected = self.last.expected(&key, bound);
+                self.large.insert(digest, Large { key: Arc::new(key), bound, expected });
+            }
+        }
+    }
+
+    fn wasteful(&self, program: &Program, bindings: &Bindings) -> Vec<SizeId> {
+        let mut out = wasteful(program, &bindings.run, self.most);
+        if self.large.is_empty() {
+            return out;
+        }
+        let bytes = bytes_by_count(program, &bindings.run);
+        for count in program.counts() {
+            let bound = bindings.run.value(count.index());
+            let large = self.large.get(&bindings.sizes[count.index()].digest());
+            let Some(expected) = large.and_then(|large| large.expected) else { continue };
+            if u64::from(bound) <= EXCESS * u64::from(expected) || out.contains(&count) {
+                continue;
+            }
+            let mut run = bindings.run.clone();
+            run.sizes[count.index()].bound = expected;
+            program.recompute(&mut run);
+            let saved = bytes[count.index()].saturating_sub(bytes_by_count(program, &run)[count.index()]);
+            if saved > self.most {
+                out.push(count);
+            }
+        }
+        out
+    }
+}
+
+/// Whether a run of a traced program reads counts in advance: see [`Stages::counts_to_read`]. Their last values are unknown.
 pub(crate) fn has_stages(program: &Program, run: &RunTable, most: u64) -> bool {
     !wasteful(program, run, most).is_empty()
 }
 
-/// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to an
-/// estimate: the bound, but at most the length of the largest input.
-pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
-    let largest = bindings.run.inputs.iter().flatten().map(|input| input.len).max().unwrap_or(0).max(1);
-    let mut estimated: Vec<SizeId> = Vec::new();
-    for stage in 0.. {
-        let mut wasteful = wasteful(program, &bindings.run, most);
-        wasteful.retain(|count| !estimated.contains(count));
-        let ready = ready(program, &wasteful);
-        if ready.is_empty() {
-            return stage;
+/// The size and the bytes of each array that is surely stored: maps may be fused into their readers.
+fn stored<'a>(program: &'a Program, run: &'a RunTable) -> impl Iterator<Item = (SizeId, u64)> + 'a {
+    let is_map =
+        |def: &ArrayDef| matches!(def, ArrayDef::Computed { recipe, .. } if matches!(**recipe, Recipe::Map(_)));
+    let sizes = program.arrays().filter(move |(_, def)| !is_map(def)).filter_map(|(_, def)| def.computed());
+    sizes.map(|(size, dtype)| (size, u64::from(run.value(size.index())) * dtype.size() as u64))
+}
+
+/// The bytes of all stored arrays whose lengths depend on each count.
+fn bytes_by_count(program: &Program, run: &RunTable) -> Vec<u64> {
+    let mut out = vec![0u64; run.sizes.len()];
+    for (size, bytes) in stored(program, run) {
+        for count in program.counts_in(size) {
+            out[count.index()] += bytes;
         }
-        for count in ready {
-            let size = &mut bindings.run.sizes[count.index()];
-            size.bound = largest.min(size.bound);
-            estimated.push(count);
-        }
-        program.recompute(&mut bindings.run);
-        tighten(program, bindings);
     }
-    0
+    out
 }
 
 /// Lowers the bounds of counts that follow from other counts, as a run finds them after each stage.
@@ -75,7 +185,7 @@ fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     counts.iter().filter(is_ready).copied().collect()
 }
 
-/// The wasteful counts: see [`counts_to_read`]. An array no larger than twice an existing one is not worth a wait.
+/// The counts that are wasteful by their bounds: see [`Stages::counts_to_read`]. An array no larger than twice an existing one is not worth a wait.
 fn wasteful(program: &Program, run: &RunTable, most: u64) -> Vec<SizeId> {
     let counts = program.counts();
     if counts.is_empty() {

@@ -50,14 +50,15 @@ impl Tensor {
     /// Time proportional to the number of elements, and to the longest row where there are few rows. The states of all
     /// elements are stored. No wait. On a GPU a workgroup runs its rows from the first element to the last in one
     /// dispatch. The states and intermediate numbers of a step, together up to 3,072 words of 32 bits, stay in its memory,
-    /// more of them in scratch memory of the device. Drivers that limit the loops of a kernel get a dispatch for as many
-    /// positions as that allows.
+    /// more of them in scratch memory of the device. There are several dispatches where one would run longer than drivers
+    /// allow, as for long rows of wide states and on software adapters, and where steps in scratch memory take more than
+    /// 1,024 workgroups.
     ///
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient. A step that reads a state in more than 32
-    /// pieces may have none, which is an error.
+    /// that a step reduces, one has the gradient. A step that joins more
+    /// than 32 pieces of a state may have no gradient, which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -142,8 +143,8 @@ impl<T: Element> RaggedTensor<T> {
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient. A step that reads a state in more than 32
-    /// pieces may have none, which is an error.
+    /// that a step reduces, one has the gradient. A step that joins more
+    /// than 32 pieces of a state may have no gradient, which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -20,7 +20,7 @@ pub(crate) struct Known<'a> {
     pub(crate) read: &'a [(u32, Node)],
 }
 
-/// The registers of all elements as arrays: the states, then what the stages compute from them.
+/// The registers of all elements as arrays.
 #[derive(Debug)]
 pub(crate) struct Registers {
     /// As they are computed.
@@ -29,7 +29,7 @@ pub(crate) struct Registers {
     pub(crate) read: Vec<Node>,
 }
 
-/// The registers of all elements.
+/// The registers of all elements: the states, then what the stages compute from them.
 pub(crate) fn flat(
     rec: Recorder<'_>,
     elements: &Extent,

@@ -1,4 +1,4 @@
-//! Matrix products: two large matrices, a ragged batch of small ones, and attention within ragged sequences.
+//! Matrix products: two large matrices, two long ones, a ragged batch of small ones, and attention within ragged sequences.
 
 use ragged::{Device, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
@@ -9,7 +9,10 @@ use crate::rows::{flat_values, splitmix64};
 /// Rows and columns of the large matrices.
 const SIZE: usize = 1024;
 
-/// Terms of the small products, and features of the sequences.
+/// Terms of the product of long matrices.
+const LONG: usize = 1_000_000;
+
+/// Columns of the long matrices, terms of the small products, and features of the sequences.
 const FEATURES: usize = 64;
 
 /// Pseudorandom lengths of `least` to `most`.
@@ -32,6 +35,12 @@ fn sequences(lengths: &[u32], device: &Device) -> Result<Tensor> {
 
 /// Uploads the factors of an operation and returns a function that multiplies them.
 pub(super) fn run(name: &str, device: &Device) -> Result<Box<dyn Fn() -> Result<Vec<Tensor>>>> {
+    if name == "product_long" {
+        let matrix = || HostTensor::dense(&[LONG, FEATURES], HostValues::F32(flat_values(LONG * FEATURES)));
+        let (left, right) = (matrix().to_device(device)?, matrix().to_device(device)?);
+        ragged::eval([&left, &right])?;
+        return Ok(Box::new(move || Ok(vec![left.t().matmul(&right)?])));
+    }
     let values = flat_values(SIZE * SIZE);
     let values = match name {
         "product_f64" => HostValues::F64(values.into_iter().map(f64::from).collect()),

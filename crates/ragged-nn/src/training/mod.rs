@@ -31,7 +31,7 @@ const FIXED: usize = 2;
 ///
 /// A step runs on batches of any sizes by the same plan; the learning rate, of f32 also for variables of f64, and the number of
 /// the step are inputs too. Nothing is read: the loss is a tensor, and a GPU computes it when the host continues. Attention
-/// waits on a GPU, once in each step, for the number of its scores.
+/// waits on a GPU, once in each step, for the number of its scores, and has one of a few plans.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};
