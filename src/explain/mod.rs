@@ -101,9 +101,8 @@ fn ratio(bytes: u64, min: u64) -> f64 {
 /// The plan of a read: its kernels in order, the bytes that they move, and the reasons why they are separate.
 ///
 /// Bytes are those of arrays at their capacities. A size unknown before the program runs is that of the program's last
-/// run, on the CPU with inputs of the same sizes; on a GPU, where it is read before its arrays are allocated (see
-/// [`waits`](Self::waits)), in proportion to its upper bound. Otherwise it is an upper bound, for sizes that are read at most
-/// the largest input.
+/// run with inputs of the same sizes on the device, on a GPU if it is read before its arrays are allocated (see
+/// [`waits`](Self::waits)). Otherwise it is an upper bound, for sizes that are read at most the largest input.
 ///
 /// The printed form is a table with a line per kernel, in the order of execution. Its last column names the kernels
 /// whose arrays the kernel reads, each with the number of the reason why the two are not fused ([`FusionBarrier`]). The
@@ -208,7 +207,7 @@ impl Explain {
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
         let stages = stages.predict_waits(&program, &mut bindings);
-        // A GPU allocates what it does not read first for the bounds.
+        // On a GPU, arrays are as long as the bounds of counts that are not read first.
         if backend.is_cpu() {
             backend.last_counts().apply(&program, &mut bindings, &bounds);
         }

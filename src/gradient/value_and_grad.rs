@@ -24,12 +24,13 @@ use crate::tensor::{Tensor, TensorSet};
 /// positions have no derivative, so that nothing flows through them. A [`Program`](crate::Program) that runs within `f` is
 /// recorded.
 ///
-/// At ties, minima and maxima of rows share the cotangent equally (several axes that are not adjacent, one after the other;
-/// in steps of `scan_rows` one of them has it), and those of two operands give it to the first one; NaN is the extreme of its row. A cotangent of 0 contributes 0 to
-/// element-wise operations even where the derivative is infinite or NaN, so that `where(x > 0, log(x), 0)` has a finite
-/// gradient at 0. As in JAX and TensorFlow, the norm of a row of zeros and the standard deviation of equal values have the
-/// gradient NaN, unless a choice behind them does not take them. Means, extremes and softmax of empty rows contribute
-/// nothing. The conditions of the value are those of its gradient: both fail at the read.
+/// At ties, minima and maxima of rows share the cotangent equally (several axes that are not adjacent, one after the
+/// other; in steps of `scan_rows` one of them has it), and those of two operands give it to the first one; NaN is the
+/// extreme of its row. A cotangent of 0 contributes 0 to element-wise operations even where the derivative is infinite or
+/// NaN, so that `where(x > 0, log(x), 0)` has a finite gradient at 0. As in JAX and TensorFlow, the norm of a row of
+/// zeros and the standard deviation of equal values have the gradient NaN, unless a choice behind them does not take
+/// them. Means, extremes and softmax of empty rows contribute nothing. The conditions of the value are those of its
+/// gradient: both fail at the read.
 ///
 /// An [`ElementFunction`](crate::ElementFunction) has the derivatives that
 /// [`with_derivative`](crate::ElementFunction::with_derivative) gives it.

@@ -52,10 +52,23 @@ impl CountKey {
 
 /// The count of one run.
 #[derive(Debug, Clone, Copy)]
-struct LastCount {
+pub(crate) struct LastCount {
     /// Upper bound of the count at the start of that run.
     bound: u32,
     value: u32,
+}
+
+impl LastCount {
+    /// The value, if the upper bound is the same, as for inputs of equal sizes.
+    pub(crate) fn of_same(self, bound: u32) -> Option<u32> {
+        (self.bound == bound).then_some(self.value)
+    }
+
+    /// What a count of that upper bound is expected to be: in proportion to the bound.
+    pub(crate) fn in_proportion(self, bound: u32) -> u32 {
+        let expected = (u64::from(self.value) * u64::from(bound)).div_ceil(u64::from(self.bound.max(1)));
+        u32::try_from(expected).unwrap_or(bound).min(bound)
+    }
 }
 
 /// The last values of counts, by their keys.
@@ -78,12 +91,9 @@ impl LastCounts {
         all.insert(key.clone(), last);
     }
 
-    /// What a count of that upper bound is expected to be: as in the last run, in proportion to the bound.
-    pub(crate) fn expected(&self, key: &CountKey, bound: u32) -> Option<u32> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let LastCount { bound: last, value } = *all.get(key)?;
-        let expected = (u64::from(value) * u64::from(bound)).div_ceil(u64::from(last.max(1)));
-        Some(u32::try_from(expected).unwrap_or(bound).min(bound))
+    /// The count of the last run.
+    pub(crate) fn get(&self, key: &CountKey) -> Option<LastCount> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
     /// Replaces the bounds of counts by the values of the last run. A value is used only if its bound equals the one in
@@ -92,10 +102,8 @@ impl LastCounts {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let keys: Vec<(SizeId, CountKey)> = CountKey::of_program(program, bindings).collect();
         for (id, key) in keys {
-            if let Some(last) = all.get(&key)
-                && last.bound == bounds[id.index()]
-            {
-                bindings.run.sizes[id.index()].bound = last.value;
+            if let Some(value) = all.get(&key).and_then(|last| last.of_same(bounds[id.index()])) {
+                bindings.run.sizes[id.index()].bound = value;
             }
         }
         program.recompute(&mut bindings.run);

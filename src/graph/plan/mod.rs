@@ -22,7 +22,7 @@ mod row_numbers;
 pub(crate) use cache::PlanCache;
 #[cfg(test)]
 pub(crate) use for_tests::PlanOf;
-pub(crate) use last_counts::{CountKey, LastCounts};
+pub(crate) use last_counts::{CountKey, LastCount, LastCounts};
 pub(crate) use linked::{ArraySource, CountLink, LinkedPlan};
 
 use std::borrow::Cow;

@@ -5,14 +5,15 @@
 //! and read first, all independent ones in one wait, and the rest is planned with exact sizes. Bounds never compound:
 //! if one bound depends on another count, that count is read first.
 //!
-//! What a count was in the last run of a program tells more than its bound: it is read too where the bound is
-//! [`EXCESS`] times what is expected, and exact sizes save more than [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
+//! What a count was in the last run of a program tells more than its bound: it is read too where the bound is more than
+//! [`EXCESS`] times what is expected, and arrays of the expected sizes take
+//! [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) less.
 
 use std::sync::Arc;
 
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::node::Recipe;
-use crate::graph::plan::{CountKey, LastCounts};
+use crate::graph::plan::{CountKey, LastCount, LastCounts};
 use crate::graph::program::{ArrayDef, Bindings, Program, SizeId};
 use crate::graph::size::{RunTable, Size, SizeKind};
 
@@ -23,7 +24,7 @@ pub(crate) const EXCESS: u64 = 4;
 pub(crate) struct Stages<'a> {
     most: u64,
     last: &'a LastCounts,
-    /// The counts whose arrays take more than `most` bytes in all, by their digests; maps aside.
+    /// The counts of which arrays are large, by their digests: one at the bound, or all but maps.
     large: DigestMap<Large>,
 }
 
@@ -31,8 +32,7 @@ pub(crate) struct Stages<'a> {
 struct Large {
     key: Arc<CountKey>,
     bound: u32,
-    /// As in the last run, in proportion to the bound.
-    expected: Option<u32>,
+    last: Option<LastCount>,
 }
 
 impl<'a> Stages<'a> {
@@ -43,16 +43,16 @@ impl<'a> Stages<'a> {
 
     /// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
     /// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the
-    /// largest input, or if it is expected to be so much less that its arrays, maps aside, take `most` bytes less. Empty if no count is
-    /// worth a wait.
+    /// largest input, or if it is expected to be so much less that its arrays, maps aside, take `most` bytes less. Empty if
+    /// no count is worth a wait.
     pub(crate) fn counts_to_read(&mut self, program: &Program, bindings: &Bindings) -> Vec<Size> {
         self.note(program, bindings);
         let ready = ready(program, &self.wasteful(program, bindings));
         ready.into_iter().map(|count| bindings.sizes[count.index()].clone()).collect()
     }
 
-    /// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to what is
-    /// expected: as in the last run, or else the bound, but at most the length of the largest input.
+    /// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to those of
+    /// the last run, if it had the same bounds, or else to the bound, but at most the length of the largest input.
     pub(crate) fn predict_waits(&mut self, program: &Program, bindings: &mut Bindings) -> u64 {
         let largest = bindings.run.inputs.iter().flatten().map(|input| input.len).max().unwrap_or(0).max(1);
         let mut estimated: Vec<SizeId> = Vec::new();
@@ -65,9 +65,10 @@ impl<'a> Stages<'a> {
                 return stage;
             }
             for count in ready {
-                let expected = self.large.get(&bindings.sizes[count.index()].digest()).and_then(|large| large.expected);
+                let large = self.large.get(&bindings.sizes[count.index()].digest());
+                let last = large.and_then(|large| large.last?.of_same(large.bound));
                 let size = &mut bindings.run.sizes[count.index()];
-                size.bound = expected.unwrap_or(largest).min(size.bound);
+                size.bound = last.unwrap_or(largest).min(size.bound);
                 estimated.push(count);
             }
             program.recompute(&mut bindings.run);
@@ -91,17 +92,22 @@ impl<'a> Stages<'a> {
     /// Finds the counts of which arrays are large.
     fn note(&mut self, program: &Program, bindings: &Bindings) {
         let counts = program.counts();
-        if counts.is_empty() || stored(program, &bindings.run).map(|(_, bytes)| bytes).sum::<u64>() <= self.most {
+        if counts.is_empty() {
+            return;
+        }
+        let by_bound = wasteful(program, &bindings.run, self.most);
+        if by_bound.is_empty() && stored(program, &bindings.run).map(|(_, bytes)| bytes).sum::<u64>() <= self.most {
             return;
         }
         let bytes = bytes_by_count(program, &bindings.run);
-        for count in counts.into_iter().filter(|count| bytes[count.index()] > self.most) {
+        let is_large = |count: &SizeId| bytes[count.index()] > self.most || by_bound.contains(count);
+        for count in counts.into_iter().filter(is_large) {
             let (digest, bound) = (bindings.sizes[count.index()].digest(), bindings.run.value(count.index()));
             if !self.large.contains_key(&digest)
                 && let Some(key) = CountKey::new(program, bindings, count)
             {
-                let expected = self.last.expected(&key, bound);
-                self.large.insert(digest, Large { key: Arc::new(key), bound, expected });
+                let last = self.last.get(&key);
+                self.large.insert(digest, Large { key: Arc::new(key), bound, last });
             }
         }
     }
@@ -115,7 +121,8 @@ impl<'a> Stages<'a> {
         for count in program.counts() {
             let bound = bindings.run.value(count.index());
             let large = self.large.get(&bindings.sizes[count.index()].digest());
-            let Some(expected) = large.and_then(|large| large.expected) else { continue };
+            let expected = large.and_then(|large| Some(large.last?.in_proportion(large.bound)));
+            let Some(expected) = expected else { continue };
             if u64::from(bound) <= EXCESS * u64::from(expected) || out.contains(&count) {
                 continue;
             }

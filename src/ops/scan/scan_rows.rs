@@ -57,8 +57,8 @@ impl Tensor {
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient. A step that joins more
-    /// than 32 pieces of a state may have no gradient, which is an error.
+    /// that a step reduces, one has the gradient. A step that joins more than 32 pieces of a state may have no gradient,
+    /// which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -143,8 +143,8 @@ impl<T: Element> RaggedTensor<T> {
     /// The gradient is a recurrence in the other direction, which only multiplies and adds. It stores what it reads and
     /// gives for all elements: the products of the states, the elementary functions in the derivative of the step, each
     /// evaluated once, and the derivatives by the states; of an LSTM cell about 20 numbers per unit. Of equal extremes
-    /// that a step reduces, one has the gradient. A step that joins more
-    /// than 32 pieces of a state may have no gradient, which is an error.
+    /// that a step reduces, one has the gradient. A step that joins more than 32 pieces of a state may have no gradient,
+    /// which is an error.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
