@@ -1,4 +1,4 @@
-//! Fields of lines of JSON keep their order.
+//! Fields of lines of JSON and rows keep their order.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -25,4 +25,46 @@ fn fields_are_in_the_order_in_which_they_first_occur() {
     fs::write(folder.path().join("more.jsonl"), "{\"m\":1,\"z\":2}\n").expect("writes");
     let ran = ragged(folder.path(), &["run", "*", "in.jsonl", "more.jsonl", "--format", "jsonl"]).ok();
     assert_eq!(ran.text().lines().last(), Some("{\"z\":2,\"b\":null,\"a\":null,\"m\":1}"));
+}
+
+/// The numbers of a column of whole numbers, of a table of one.
+#[track_caller]
+fn ids(folder: &Folder, arguments: &[&str]) -> Vec<u32> {
+    let ran = ragged(folder.path(), &[&["run"], arguments, &["--format", "jsonl"]].concat()).ok();
+    let id = |line: &str| line["{\"id\":".len()..line.len() - 1].parse().expect("a number");
+    ran.text().lines().map(id).collect()
+}
+
+#[test]
+fn rows_are_in_the_order_of_the_inputs() {
+    let folder = Folder::new();
+    // Larger than what DataFusion cuts into ranges.
+    const ROWS: u32 = 200_000;
+    let lines: String = (0..ROWS).map(|id| format!("{id}\n")).collect();
+    fs::write(folder.path().join("large.csv"), format!("id\n{lines}")).expect("writes");
+    for name in ["large.parquet", "large.arrow"] {
+        ragged(folder.path(), &["run", "*", "large.csv", "-o", name]).ok();
+    }
+    for input in ["large.csv", "large.parquet", "large.arrow"] {
+        for threads in ["1", "2", "5"] {
+            let found = ids(&folder, &["id", input, "--threads", threads]);
+            assert!(found.iter().copied().eq(0..ROWS), "{input}, {threads} threads: {:?}", &found[..10]);
+        }
+    }
+    let chosen = ids(&folder, &["id * 2 AS id", "large.csv", "--where", "id % 3 = 0", "--threads", "2"]);
+    assert!(chosen.into_iter().eq((0..ROWS).step_by(3).map(|id| 2 * id)));
+    // Files as they are named, those of a pattern by name.
+    let names: Vec<String> = (0..9).map(|k| format!("{}.csv", (b'a' + (k * 5 % 9)) as char)).collect();
+    for (k, name) in names.iter().enumerate() {
+        fs::write(folder.path().join(name), format!("id\n{}\n{}\n", 2 * k, 2 * k + 1)).expect("writes");
+    }
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert!(ids(&folder, &[&["id", "--threads", "3"][..], &files].concat()).into_iter().eq(0..18));
+    let lists = ragged(folder.path(), &["run", "unnest([id, id]) AS id", "c.csv", "b.csv", "--format", "jsonl"]).ok();
+    assert_eq!(lists.text().lines().count(), 8);
+    let pattern = ids(&folder, &["id", "?.csv", "--threads", "4"]);
+    let mut by_name: Vec<(&String, usize)> = names.iter().zip(0..).collect();
+    by_name.sort_unstable();
+    let want: Vec<u32> = by_name.iter().flat_map(|(_, k)| [2 * *k as u32, 2 * *k as u32 + 1]).collect();
+    assert_eq!(pattern, want);
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use datafusion::common::DataFusionError;
 use datafusion::config::Dialect;
 use datafusion::execution::object_store::ObjectStoreUrl;
-use datafusion::physical_plan::{displayable, execute_stream};
+use datafusion::physical_plan::displayable;
 use datafusion::prelude::{DataFrame, SessionContext};
 
 use crate::arguments::Run;
 use crate::counted::{Count, Counted};
+use crate::execution::Plan;
 use crate::exit::{Failure, message};
 use crate::fault;
 use crate::inputs::{self, INPUT, Table};
@@ -38,16 +39,16 @@ async fn compute(run: &Run, query: Query, count: &Arc<Count>) -> Result<(), Fail
     let Query { session, sql, tables, functions } = &query;
     let frame = planned(session, sql, tables, functions).await?;
     if run.explain {
-        return explain(frame).await;
+        return explain(run, frame, tables).await;
     }
     let schema = Arc::new(frame.schema().as_arrow().clone());
     let output = Output::new(&run.output, run.format, &schema)?;
     let context = Arc::new(frame.task_ctx());
     let failed = |error: DataFusionError| fault::of_plan(&error, sql, tables, functions);
-    let plan = frame.create_physical_plan().await.map_err(failed)?;
+    let plan = Plan::new(run, frame, tables).await.map_err(failed)?;
     count.start();
-    let progress = Progress::new(&plan, tables, count, functions.clone(), run.json_progress);
-    let rows = execute_stream(plan, context).map_err(|error| Failure::of_rows(&error))?;
+    let progress = Progress::new(plan.node(), tables, count, functions.clone(), run.json_progress);
+    let rows = plan.rows(run, &context).map_err(|error| Failure::of_rows(&error))?;
     let rows = with_places(rows, &Arc::new(query));
     let done = output.write(rows, &progress).await;
     progress.clear();
@@ -112,8 +113,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-async fn explain(frame: DataFrame) -> Result<(), Failure> {
+async fn explain(run: &Run, frame: DataFrame, tables: &[Table]) -> Result<(), Failure> {
     let logical = frame.logical_plan().display_indent().to_string();
-    let physical = frame.create_physical_plan().await.map_err(|error| Failure::usage(message(error.find_root())))?;
-    crate::output::print(&format!("{logical}\n\n{}", displayable(&*physical).indent(false)))
+    let plan = Plan::new(run, frame, tables).await.map_err(|error| Failure::usage(message(error.find_root())))?;
+    crate::output::print(&format!("{logical}\n\n{}", displayable(&**plan.node()).indent(false)))
 }
