@@ -160,6 +160,8 @@ macro_rules! elementary {
 
         impl Loop for $name<'_> {
             type Output = ();
+            const HAS_AVX512: bool = true;
+
             #[inline(always)]
             fn run(self) {
                 $slice(self.f, self.x, self.out);

@@ -1,8 +1,8 @@
-//! Run-time dispatch of loops to AVX2, and prefetching.
+//! Run-time dispatch of loops to AVX2 and AVX-512, and prefetching.
 //!
-//! Both versions of a loop perform the same operations in the same order. A product and a sum are never contracted:
+//! All versions of a loop perform the same operations in the same order. A product and a sum are never contracted:
 //! loops that add fused products say so, and without the instruction compute the same bits by other ones. AVX2 pays for
-//! values in the L1 or L2 cache.
+//! values in the L1 or L2 cache, AVX-512 for loops that compute much more than they load.
 
 #[cfg(target_arch = "x86_64")]
 use crate::environment;
@@ -11,12 +11,23 @@ use crate::environment;
 /// instruction compute it.
 pub(super) const HAS_FMA: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// A loop to be compiled for AVX2 as well. Functions that `run` calls must be small or `#[inline(always)]`: code that
-/// is not inlined is not compiled for AVX2.
+/// A loop to be compiled for AVX2 as well, and for AVX-512 if it says so. Functions that `run` calls must be small or
+/// `#[inline(always)]`: code that is not inlined is not compiled for these.
 pub(crate) trait Loop {
     type Output;
+    /// Whether there is a version for AVX-512. Measured for each loop that has one.
+    const HAS_AVX512: bool = false;
     /// Implementations must be `#[inline(always)]`.
     fn run(self) -> Self::Output;
+    /// The loop for AVX-512, if that should be other code than `run`. Implementations must be `#[inline(always)]`, and have
+    /// the results of `run`.
+    #[inline(always)]
+    fn run_with_avx512(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
     /// The loop for x86 processors without AVX2, if that should be less code than `run`. Implementations must be
     /// `#[inline(always)]`, and have the results of `run`.
     #[inline(always)]
@@ -28,19 +39,65 @@ pub(crate) trait Loop {
     }
 }
 
-/// Whether loops run in AVX2: the processor has it, as well as FMA and `popcnt`, and the environment variable `RAGGED_PORTABLE`
-/// does not turn it off.
+/// Vector instructions that loops are compiled for, each with those before.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn has_avx2() -> bool {
-    static HAS_AVX2: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *HAS_AVX2.get_or_init(|| {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Vectors {
+    /// Those of every x86-64 processor.
+    Portable,
+    /// With FMA and `popcnt`.
+    Avx2,
+    Avx512,
+}
+
+/// The vector instructions that loops use: those that the processor has, unless the environment variable `RAGGED_PORTABLE`
+/// turns them off.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn vectors() -> Vectors {
+    static FOUND: std::sync::OnceLock<Vectors> = std::sync::OnceLock::new();
+    let found = *FOUND.get_or_init(|| {
+        use std::arch::is_x86_feature_detected as has;
         // `CpuBackend` reports a value that is not allowed.
         let is_portable = environment::is_portable().unwrap_or(true);
-        !is_portable
-            && std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("fma")
-            && std::arch::is_x86_feature_detected!("popcnt")
-    })
+        if is_portable || !(has!("avx2") && has!("fma") && has!("popcnt")) {
+            return Vectors::Portable;
+        }
+        let has_avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        if has_avx512 { Vectors::Avx512 } else { Vectors::Avx2 }
+    });
+    #[cfg(test)]
+    return found.min(limit::LIMIT.get());
+    #[cfg(not(test))]
+    found
+}
+
+/// Tests of loops with fewer vector instructions than the processor has.
+#[cfg(all(test, target_arch = "x86_64"))]
+mod limit {
+    use super::Vectors;
+
+    thread_local! {
+        pub(super) static LIMIT: std::cell::Cell<Vectors> = const { std::cell::Cell::new(Vectors::Avx512) };
+    }
+
+    /// Calls `f` with each set of instructions that the processor has, on this thread.
+    pub(in super::super) fn for_each_vectors(mut f: impl FnMut(Vectors)) {
+        for vectors in [Vectors::Portable, Vectors::Avx2, Vectors::Avx512] {
+            LIMIT.set(vectors);
+            if super::vectors() == vectors {
+                f(vectors);
+            }
+        }
+        LIMIT.set(Vectors::Avx512);
+    }
+}
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(super) use limit::for_each_vectors;
+
+/// Whether loops run in AVX2.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn has_avx2() -> bool {
+    vectors() >= Vectors::Avx2
 }
 
 /// Whether loops run with fused multiply-adds.
@@ -51,11 +108,15 @@ pub(super) fn has_fma() -> bool {
     HAS_FMA
 }
 
-/// Runs the loop, in AVX2 where the processor has it.
+/// Runs the loop, in AVX2 where the processor has it, and in AVX-512 where the loop gains by it.
 #[inline]
 pub(crate) fn run<L: Loop>(l: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+        fn with_avx512<L: Loop>(l: L) -> L::Output {
+            l.run_with_avx512()
+        }
         #[target_feature(enable = "avx2,fma")]
         fn with_avx2<L: Loop>(l: L) -> L::Output {
             l.run()
@@ -65,11 +126,14 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
         fn without_avx2<L: Loop>(l: L) -> L::Output {
             l.run_without_avx2()
         }
-        if has_avx2() {
+        match vectors() {
+            // SAFETY: `with_avx512` requires only a processor with these parts of AVX-512, with AVX2 and FMA, which were
+            // just detected.
+            Vectors::Avx512 if L::HAS_AVX512 => unsafe { with_avx512(l) },
             // SAFETY: `with_avx2` requires only a processor with AVX2 and FMA, which were just detected.
-            return unsafe { with_avx2(l) };
+            Vectors::Avx512 | Vectors::Avx2 => unsafe { with_avx2(l) },
+            Vectors::Portable => without_avx2(l),
         }
-        without_avx2(l)
     }
     #[cfg(not(target_arch = "x86_64"))]
     l.run()

@@ -60,11 +60,51 @@ fn rows_are_in_the_order_of_the_inputs() {
     }
     let files: Vec<&str> = names.iter().map(String::as_str).collect();
     assert!(ids(&folder, &[&["id", "--threads", "3"][..], &files].concat()).into_iter().eq(0..18));
-    let lists = ragged(folder.path(), &["run", "unnest([id, id]) AS id", "c.csv", "b.csv", "--format", "jsonl"]).ok();
-    assert_eq!(lists.text().lines().count(), 8);
+    let (b, c) = (names.iter().position(|name| name == "b.csv"), names.iter().position(|name| name == "c.csv"));
+    let of = |k: Option<usize>| [2 * k.expect("a name") as u32, 2 * k.expect("a name") as u32 + 1];
+    let twice: Vec<u32> = [c, b].into_iter().flat_map(of).flat_map(|id| [id, id]).collect();
+    assert_eq!(ids(&folder, &["unnest([id, id]) AS id", "c.csv", "b.csv"]), twice);
     let pattern = ids(&folder, &["id", "?.csv", "--threads", "4"]);
     let mut by_name: Vec<(&String, usize)> = names.iter().zip(0..).collect();
     by_name.sort_unstable();
     let want: Vec<u32> = by_name.iter().flat_map(|(_, k)| [2 * *k as u32, 2 * *k as u32 + 1]).collect();
     assert_eq!(pattern, want);
+    // A file that is named twice is read once, in its first place.
+    let overlapping = ids(&folder, &["id", "c.csv", "[bc].csv", "--threads", "2"]);
+    assert_eq!(overlapping, [c, b].into_iter().flat_map(of).collect::<Vec<u32>>());
+}
+
+/// Queries whose rows depend on other rows are computed over all files, whatever the number of threads.
+#[test]
+fn rows_of_several_files_are_one_table() {
+    let folder = Folder::new();
+    for (name, rows) in [("a.csv", "1\n2\n"), ("b.csv", "2\n3\n"), ("c.csv", "3\n1\n")] {
+        fs::write(folder.path().join(name), format!("id\n{rows}")).expect("writes");
+    }
+    let files = ["a.csv", "b.csv", "c.csv"];
+    for threads in ["1", "2", "7"] {
+        let sorted = |arguments: &[&str]| {
+            let mut found = ids(&folder, &[arguments, &files, &["--threads", threads]].concat());
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(sorted(&["row_number() OVER () AS id"]), [1, 2, 3, 4, 5, 6], "{threads} threads");
+        assert_eq!(sorted(&["count(*) OVER () AS id"]), [6; 6], "{threads} threads");
+        assert_eq!(sorted(&["DISTINCT id"]), [1, 2, 3], "{threads} threads");
+        assert_eq!(sorted(&["DISTINCT id", "--where", "id = 1"]), [1], "{threads} threads");
+        assert_eq!(sorted(&["sum(id) AS id"]), [12], "{threads} threads");
+    }
+}
+
+/// Files of CSV with line breaks within quotes are not cut at them.
+#[test]
+fn lines_within_quotes_are_no_rows() {
+    let folder = Folder::new();
+    const ROWS: u32 = 20_000;
+    let rows: String = (0..ROWS).map(|id| format!("{id},\"{}\"\n", "1,2\n3,\"\"4\n".repeat(8))).collect();
+    fs::write(folder.path().join("quoted.csv"), format!("id,text\n{rows}")).expect("writes");
+    for threads in ["1", "5"] {
+        let found = ids(&folder, &["id", "quoted.csv", "--threads", threads]);
+        assert!(found.into_iter().eq(0..ROWS), "{threads} threads");
+    }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::super::number::Number;
 use super::super::simd::{self, Loop};
 use super::factor::Factor;
-use super::tile::{ROWS, Tile, add_tile, sum_of_products};
+use super::tile::{HALF, ROWS, Tile};
 use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP, SECTION};
 
 /// Terms per block of the canonical order. A panel of that many terms of columns stays in the L1 cache.
@@ -109,27 +109,32 @@ struct Sums<'a, 'o, T, const N: usize> {
 
 impl<T: Number, const N: usize> Loop for Sums<'_, '_, T, N> {
     type Output = ();
+    const HAS_AVX512: bool = true;
 
     #[inline(always)]
     fn run(self) {
-        self.compute::<{ simd::HAS_FMA }>();
+        self.compute::<{ simd::HAS_FMA }, false>();
+    }
+    #[inline(always)]
+    fn run_with_avx512(self) {
+        self.compute::<{ simd::HAS_FMA }, true>();
     }
     #[inline(always)]
     fn run_without_avx2(self) {
-        self.compute::<false>();
+        self.compute::<false, false>();
     }
 }
 
 impl<T: Number, const N: usize> Sums<'_, '_, T, N> {
     #[inline(always)]
-    fn compute<const HAS_FMA: bool>(self) {
+    fn compute<const HAS_FMA: bool, const IS_WIDE: bool>(self) {
         let Self { mut left, mut right, terms: all, in_runs, out, panels } = self;
         if all.is_empty() {
             out.iter_mut().for_each(|row| row.fill(T::default()));
         }
         let (mut m, mut n) = (out.len(), out.first().map_or(0, |row| row.len()));
         // A narrow product is computed as its transpose where that fills the tiles better.
-        let padded = |m: usize, n: usize| m.next_multiple_of(ROWS) * n.next_multiple_of(N);
+        let padded = |m: usize, n: usize| m.next_multiple_of(HALF) * n.next_multiple_of(N);
         let is_transposed = n < N && padded(n, m) < padded(m, n);
         if is_transposed {
             (left, right, m, n) = (right, left, n, m);
@@ -149,14 +154,7 @@ impl<T: Number, const N: usize> Sums<'_, '_, T, N> {
                         for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
                             let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
                             let tile = Tile { row, column, size, is_transposed };
-                            let sums = sum_of_products::<T, N, HAS_FMA>(a, b, in_runs);
-                            if first > all.start {
-                                let mut earlier = tile.load(out);
-                                add_tile(&mut earlier, &sums);
-                                tile.store(&earlier, out);
-                            } else {
-                                tile.store(&sums, out);
-                            }
+                            tile.compute::<T, N, HAS_FMA, IS_WIDE>((a, b), in_runs, first > all.start, out);
                         }
                     }
                 }
@@ -208,20 +206,25 @@ struct PackedProduct<'a, 'o, T, const N: usize> {
 
 impl<T: Number, const N: usize> Loop for PackedProduct<'_, '_, T, N> {
     type Output = ();
+    const HAS_AVX512: bool = true;
 
     #[inline(always)]
     fn run(self) {
-        self.compute::<{ simd::HAS_FMA }>();
+        self.compute::<{ simd::HAS_FMA }, false>();
+    }
+    #[inline(always)]
+    fn run_with_avx512(self) {
+        self.compute::<{ simd::HAS_FMA }, true>();
     }
     #[inline(always)]
     fn run_without_avx2(self) {
-        self.compute::<false>();
+        self.compute::<false, false>();
     }
 }
 
 impl<T: Number, const N: usize> PackedProduct<'_, '_, T, N> {
     #[inline(always)]
-    fn compute<const HAS_FMA: bool>(self) {
+    fn compute<const HAS_FMA: bool, const IS_WIDE: bool>(self) {
         let Self { left, right: Packed { panels: columns, terms, columns: n }, out, panels } = self;
         let width = n.div_ceil(N);
         if *terms == 0 {
@@ -238,12 +241,7 @@ impl<T: Number, const N: usize> PackedProduct<'_, '_, T, N> {
                 for (a, row) in a.chunks_exact(depth).zip((0..out.len()).step_by(ROWS)) {
                     let size = (ROWS.min(out.len() - row), N.min(n - column));
                     let tile = Tile { row, column, size, is_transposed: false };
-                    let mut sums = sum_of_products::<T, N, HAS_FMA>(a, b, in_runs);
-                    if first > 0 {
-                        let of_block = std::mem::replace(&mut sums, tile.load(out));
-                        add_tile(&mut sums, &of_block);
-                    }
-                    tile.store(&sums, out);
+                    tile.compute::<T, N, HAS_FMA, IS_WIDE>((a, b), in_runs, first > 0, out);
                 }
             }
         }

@@ -1,5 +1,6 @@
 use std::fmt::Debug;
 
+use super::super::simd;
 use super::*;
 
 /// The definition of the product, element by element: sums of runs of 16 terms, of 16 runs, and so on up to 65,536 terms,
@@ -52,7 +53,15 @@ const SIZES: [(usize, usize, usize); 22] = [
     (3, 131_073, 1),
 ];
 
+/// Checks the loops of each set of vector instructions that the processor has.
 fn check<T: Number + Debug, const N: usize>(value: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
+    #[cfg(target_arch = "x86_64")]
+    simd::for_each_vectors(|_| check_one::<T, N>(&value, &bits));
+    #[cfg(not(target_arch = "x86_64"))]
+    check_one::<T, N>(value, bits);
+}
+
+fn check_one<T: Number + Debug, const N: usize>(value: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
     let mut panels = Panels::<T, N>::new();
     for (m, k, n) in SIZES {
         for transposed in [[false, false], [true, false], [false, true], [true, true]] {

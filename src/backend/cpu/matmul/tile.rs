@@ -1,48 +1,77 @@
-//! Register tile of a matrix product: a few rows of results, each of two AVX2 vectors.
+//! Register tiles of a matrix product: a few rows of results, each of two AVX2 vectors or one of AVX-512.
 
 use super::super::number::Number;
 use crate::graph::canonical_order::product::RUN;
 
-/// Rows of a tile: their sums, a row of the right factor, a number of the left one and, if they are not fused, a product fit
-/// the 16 registers of AVX2.
-pub(super) const ROWS: usize = 4;
+/// Rows of a packed panel: two tiles, which AVX-512 computes at a time, so that there are as many vectors of sums as two units
+/// with a latency of four cycles add to.
+pub(super) const ROWS: usize = 8;
+/// Rows of a tile. In AVX2 their sums, a row of the right factor, a number of the left one and, if they are not fused, a product
+/// fit its 16 registers.
+pub(super) const HALF: usize = ROWS / 2;
 
-/// The sums of the products of a panel of rows and a panel of columns, by runs of the canonical order or as one run, added
-/// to 0.
+/// The sums of a tile.
+type Sums<T, const N: usize> = [[T; N]; HALF];
+
+/// The sums of the products of half a panel of rows, from row `FIRST` on, and a panel of columns, by runs of the canonical order
+/// or as one run, added to 0.
 #[inline(always)]
-pub(super) fn sum_of_products<T: Number, const N: usize, const HAS_FMA: bool>(
+fn sum_of_products<T: Number, const N: usize, const FIRST: usize, const HAS_FMA: bool>(
     a: &[[T; ROWS]],
     b: &[[T; N]],
     in_runs: bool,
-) -> [[T; N]; ROWS] {
-    let mut sums = [[T::default(); N]; ROWS];
-    if !in_runs {
-        add_tile(&mut sums, &sum_of_run::<T, N, HAS_FMA>(a, b));
-        return sums;
-    }
-    for (a, b) in a.chunks(RUN as usize).zip(b.chunks(RUN as usize)) {
-        add_tile(&mut sums, &sum_of_run::<T, N, HAS_FMA>(a, b));
+) -> Sums<T, N> {
+    let mut sums = [[T::default(); N]; HALF];
+    let run = if in_runs { RUN as usize } else { a.len().max(1) };
+    for (a, b) in a.chunks(run).zip(b.chunks(run)) {
+        let mut of_run = [[T::default(); N]; HALF];
+        for (a, b) in a.iter().zip(b) {
+            add_products::<T, N, FIRST, HAS_FMA>(&mut of_run, a, b);
+        }
+        add_tile(&mut sums, &of_run);
     }
     sums
 }
 
-/// The sums of the products of a run, term by term. They may be -0.
+/// The same of both halves at a time.
 #[inline(always)]
-fn sum_of_run<T: Number, const N: usize, const HAS_FMA: bool>(a: &[[T; ROWS]], b: &[[T; N]]) -> [[T; N]; ROWS] {
-    let mut sums = [[T::default(); N]; ROWS];
-    for (a, b) in a.iter().zip(b) {
-        for r in 0..ROWS {
-            for c in 0..N {
-                sums[r][c] = sums[r][c].add_product::<HAS_FMA>(a[r], b[c]);
-            }
+fn sums_of_products<T: Number, const N: usize, const HAS_FMA: bool>(
+    a: &[[T; ROWS]],
+    b: &[[T; N]],
+    in_runs: bool,
+) -> [Sums<T, N>; 2] {
+    let (mut first, mut second) = ([[T::default(); N]; HALF], [[T::default(); N]; HALF]);
+    let run = if in_runs { RUN as usize } else { a.len().max(1) };
+    for (a, b) in a.chunks(run).zip(b.chunks(run)) {
+        // Two loops, which compilers unroll; one over all rows is too long for that.
+        let (mut of_first, mut of_second) = ([[T::default(); N]; HALF], [[T::default(); N]; HALF]);
+        for (a, b) in a.iter().zip(b) {
+            add_products::<T, N, 0, HAS_FMA>(&mut of_first, a, b);
+            add_products::<T, N, HALF, HAS_FMA>(&mut of_second, a, b);
+        }
+        add_tile(&mut first, &of_first);
+        add_tile(&mut second, &of_second);
+    }
+    [first, second]
+}
+
+/// Adds the products of a term to the sums of a run, which may be -0.
+#[inline(always)]
+fn add_products<T: Number, const N: usize, const FIRST: usize, const HAS_FMA: bool>(
+    sums: &mut Sums<T, N>,
+    a: &[T; ROWS],
+    b: &[T; N],
+) {
+    for r in 0..HALF {
+        for c in 0..N {
+            sums[r][c] = sums[r][c].add_product::<HAS_FMA>(a[FIRST + r], b[c]);
         }
     }
-    sums
 }
 
 /// Adds sums to sums.
 #[inline(always)]
-pub(super) fn add_tile<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], added: &[[T; N]; ROWS]) {
+fn add_tile<T: Number, const N: usize>(sums: &mut Sums<T, N>, added: &Sums<T, N>) {
     for (sums, added) in sums.iter_mut().zip(added) {
         for (sum, &added) in sums.iter_mut().zip(added) {
             *sum = sum.add(added);
@@ -50,22 +79,57 @@ pub(super) fn add_tile<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], add
     }
 }
 
-/// Place of a tile in the results.
+/// Place of the products of two panels in the results.
+#[derive(Clone, Copy)]
 pub(super) struct Tile {
     pub(super) row: usize,
     pub(super) column: usize,
-    /// Rows and columns of the tile that are results.
+    /// Rows and columns that are results.
     pub(super) size: (usize, usize),
     /// Whether rows and columns are exchanged in the results.
     pub(super) is_transposed: bool,
 }
 
 impl Tile {
+    /// Stores the sums of the products of a panel of rows and a panel of columns, or adds them to those that are stored.
+    #[inline(always)]
+    pub(super) fn compute<T: Number, const N: usize, const HAS_FMA: bool, const IS_WIDE: bool>(
+        self,
+        (a, b): (&[[T; ROWS]], &[[T; N]]),
+        in_runs: bool,
+        adds: bool,
+        out: &mut [&mut [T]],
+    ) {
+        let (height, width) = self.size;
+        let first = Self { size: (height.min(HALF), width), ..self };
+        let second = Self { row: self.row + HALF, size: (height.saturating_sub(HALF), width), ..self };
+        if height <= HALF {
+            first.put(sum_of_products::<T, N, 0, HAS_FMA>(a, b, in_runs), adds, out);
+        } else if IS_WIDE {
+            let [of_first, of_second] = sums_of_products::<T, N, HAS_FMA>(a, b, in_runs);
+            first.put(of_first, adds, out);
+            second.put(of_second, adds, out);
+        } else {
+            first.put(sum_of_products::<T, N, 0, HAS_FMA>(a, b, in_runs), adds, out);
+            second.put(sum_of_products::<T, N, HALF, HAS_FMA>(a, b, in_runs), adds, out);
+        }
+    }
+
+    /// Stores sums, or adds them to those that are stored.
+    #[inline(always)]
+    fn put<T: Number, const N: usize>(self, mut sums: Sums<T, N>, adds: bool, out: &mut [&mut [T]]) {
+        if adds {
+            let of_block = std::mem::replace(&mut sums, self.load(out));
+            add_tile(&mut sums, &of_block);
+        }
+        self.store(&sums, out);
+    }
+
     /// The sums that were stored.
     #[inline(always)]
-    pub(super) fn load<T: Number, const N: usize>(&self, out: &[&mut [T]]) -> [[T; N]; ROWS] {
+    fn load<T: Number, const N: usize>(self, out: &[&mut [T]]) -> Sums<T, N> {
         let (height, width) = self.size;
-        let mut sums = [[T::default(); N]; ROWS];
+        let mut sums = [[T::default(); N]; HALF];
         for (r, sums) in sums[..height].iter_mut().enumerate() {
             if self.is_transposed {
                 for (c, sum) in sums[..width].iter_mut().enumerate() {
@@ -83,19 +147,22 @@ impl Tile {
     }
 
     #[inline(always)]
-    pub(super) fn store<T: Number, const N: usize>(&self, sums: &[[T; N]; ROWS], out: &mut [&mut [T]]) {
+    fn store<T: Number, const N: usize>(self, sums: &Sums<T, N>, out: &mut [&mut [T]]) {
         let (height, width) = self.size;
+        if self.size == (HALF, N) && !self.is_transposed {
+            // From registers.
+            for (out, sums) in out[self.row..][..HALF].iter_mut().zip(sums) {
+                out[self.column..][..N].copy_from_slice(sums);
+            }
+            return;
+        }
         for (r, sums) in sums[..height].iter().enumerate() {
             if self.is_transposed {
                 for (c, &sum) in sums[..width].iter().enumerate() {
                     out[self.column + c][self.row + r] = sum;
                 }
             } else {
-                let row = &mut out[self.row + r][self.column..][..width];
-                match row.first_chunk_mut() {
-                    Some(all) => *all = *sums,
-                    None => row.copy_from_slice(&sums[..width]),
-                }
+                out[self.row + r][self.column..][..width].copy_from_slice(&sums[..width]);
             }
         }
     }

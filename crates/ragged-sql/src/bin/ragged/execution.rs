@@ -19,8 +19,8 @@ pub enum Plan {
     Unordered(Arc<dyn ExecutionPlan>),
 }
 
-/// Of rows that wait for those before, of each partition.
-const WAITING_BYTES: usize = 64 << 20;
+/// Of rows that wait for those before: the results of a few parts of files.
+const WAITING_BYTES: usize = 256 << 20;
 
 impl Plan {
     /// The plan of a query.
@@ -28,7 +28,7 @@ impl Plan {
     /// # Errors
     /// Faults of the query.
     pub async fn new(run: &Run, frame: DataFrame, tables: &[Table]) -> Result<Self, DataFusionError> {
-        // Rows of a select list are those of its input.
+        // The rows of a select list are those of its input.
         if let ([table], None) = (tables, &run.sql)
             && let Some(plan) = ordered::plan(&frame, table).await?
         {
@@ -43,7 +43,7 @@ impl Plan {
         }
     }
 
-    /// The rows, of `--memory` a part waiting at most.
+    /// The rows. Those that wait take a quarter of `--memory` at most.
     ///
     /// # Errors
     /// Partitions that cannot be begun.
@@ -52,7 +52,7 @@ impl Plan {
             Self::Ordered(plan) => {
                 let threads = context.session_config().target_partitions();
                 let limit = run.memory.and_then(|memory| usize::try_from(memory).ok()).unwrap_or(usize::MAX);
-                let most = WAITING_BYTES.min(limit / 4 / threads.max(1));
+                let most = WAITING_BYTES.min(limit / 4);
                 Ok(ordered::stream(plan, context, threads, most))
             }
             Self::Unordered(plan) => execute_stream(plan.clone(), context.clone()),

@@ -13,6 +13,7 @@ use object_store::local::LocalFileSystem;
 
 use crate::counted::Count;
 use crate::exit::{Failure, message};
+use crate::quoted::has_quoted_breaks;
 use crate::text::{self, Text};
 use crate::{ipc, streamed};
 
@@ -50,15 +51,16 @@ impl Table {
 enum Kind {
     Parquet,
     Text(Text),
-    /// The same, compressed.
-    Compressed(Text),
+    /// The same, read from the start of each file to its end: compressed, or CSV with line breaks within quotes, which DataFusion
+    /// cuts there.
+    Streamed(Text),
     Arrow,
 }
 
 impl Kind {
     fn text(self) -> Option<Text> {
         match self {
-            Self::Text(text) | Self::Compressed(text) => Some(text),
+            Self::Text(text) | Self::Streamed(text) => Some(text),
             Self::Parquet | Self::Arrow => None,
         }
     }
@@ -90,6 +92,10 @@ pub async fn register(
     if files.is_empty() {
         return Err(Failure::usage(format!("{}: no file matches", paths.join(", "))));
     }
+    let kind = match kind {
+        Kind::Text(Text::Csv) if has_breaks(&files).await? => Kind::Streamed(Text::Csv),
+        kind => kind,
+    };
     let (frame, extent) = match kind {
         Kind::Arrow => {
             let (read, of) = (files.clone(), count.clone());
@@ -98,7 +104,7 @@ pub async fn register(
             let extent = (table.bytes(), Some(table.rows()));
             (session.read_table(Arc::new(table)), Some(extent))
         }
-        Kind::Compressed(text) => {
+        Kind::Streamed(text) => {
             let schema = schema(&files, text).await?;
             let table = streamed::table(&files, text, &schema, count);
             let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
@@ -179,6 +185,14 @@ async fn files(session: &SessionContext, paths: &[String], extension: &str) -> R
     Ok(files)
 }
 
+/// Whether line breaks of files of CSV may be within quotes.
+async fn has_breaks(files: &[PathBuf]) -> Result<bool, Failure> {
+    let files = files.to_vec();
+    // Files that cannot be read are reported by their reader.
+    let any = move || files.iter().any(|file| has_quoted_breaks(file).unwrap_or_default());
+    tokio::task::spawn_blocking(any).await.map_err(Failure::data)
+}
+
 /// The types of all lines of files.
 async fn schema(files: &[PathBuf], text: Text) -> Result<SchemaRef, Failure> {
     let files = files.to_vec();
@@ -208,8 +222,8 @@ fn kind(path: &str) -> Result<(Kind, String), Failure> {
         None => extension(Path::new(path)),
     };
     let kind = match inner.to_ascii_lowercase().as_str() {
-        "csv" if compression.is_some() => Kind::Compressed(Text::Csv),
-        "jsonl" | "ndjson" if compression.is_some() => Kind::Compressed(Text::Json),
+        "csv" if compression.is_some() => Kind::Streamed(Text::Csv),
+        "jsonl" | "ndjson" if compression.is_some() => Kind::Streamed(Text::Json),
         _ if compression.is_some() => {
             return Err(Failure::usage(format!("{path}: of compressed files, .csv and .jsonl are read")));
         }

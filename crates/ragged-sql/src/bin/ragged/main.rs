@@ -19,6 +19,7 @@ mod place;
 mod plan;
 mod progress;
 mod query;
+mod quoted;
 mod runtime_folder;
 mod session;
 mod short_names;

@@ -1,8 +1,8 @@
 //! Rows in the order of the inputs.
 //!
 //! DataFusion reads files in several partitions, which take files from each other, and joins what they give in the order in which
-//! they give it. A query that only chooses and computes rows keeps their order if each partition has its own part of the files
-//! and the partitions are read in turn. For several threads to work at a time, the parts are small and a few are read ahead.
+//! they give it. A query that computes or chooses each row by itself keeps their order if each partition has its own part of the
+//! files and the partitions are read in turn. For several threads to work at a time, the parts are small and some are read ahead.
 
 mod stream;
 
@@ -15,6 +15,9 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
@@ -28,8 +31,8 @@ pub use stream::stream;
 /// Of the files, in bytes: large next to the cost of a partition, small next to what a thread can hold.
 const PART_BYTES: u64 = 32 << 20;
 
-/// The plan of a query over one table, whose partitions in turn have the rows in the order of the files; `None` for queries that
-/// do not keep the order, such as aggregates.
+/// The plan of a query over one table, whose partitions in turn have the rows in the order of the files; `None` for queries whose
+/// rows depend on other rows, such as aggregates.
 ///
 /// # Errors
 /// Faults of the query.
@@ -41,19 +44,24 @@ pub async fn plan(frame: &DataFrame, table: &Table) -> Result<Option<Arc<dyn Exe
     let config = state.config().clone().with_target_partitions(parts).with_round_robin_repartition(false);
     let state = SessionStateBuilder::new_from_existing(state).with_config(config).build();
     let plan = DataFrame::new(state, logical).create_physical_plan().await?;
-    let places: HashMap<PathBuf, usize> = table.files.iter().cloned().zip(0..).collect();
+    let mut places = HashMap::new();
+    for (place, file) in table.files.iter().enumerate() {
+        // A file that is named twice is read once.
+        places.entry(file.clone()).or_insert(place);
+    }
     ordered(&plan, &places)
 }
 
-/// A plan that keeps the order of its only leaf, with the parts of the files in turn.
+/// A plan that computes each row of its only leaf by itself, with the parts of the files in turn.
 fn ordered(plan: &Arc<dyn ExecutionPlan>, places: &HashMap<PathBuf, usize>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     match plan.children()[..] {
         [] => leaf(plan, places),
         [input] => {
-            // Each row's elements stay where the row was.
-            let keeps = plan.maintains_input_order() == [true] || plan.downcast_ref::<UnnestExec>().is_some();
-            let parts = |plan: &Arc<dyn ExecutionPlan>| plan.properties().partitioning.partition_count();
-            if !keeps || parts(plan) != parts(input) {
+            let is_of_rows = plan.downcast_ref::<FilterExec>().is_some()
+                || plan.downcast_ref::<ProjectionExec>().is_some()
+                || plan.downcast_ref::<UnnestExec>().is_some()
+                || plan.downcast_ref::<CooperativeExec>().is_some();
+            if !is_of_rows || plan.fetch().is_some() {
                 return Ok(None);
             }
             let Some(input) = ordered(input, places)? else { return Ok(None) };
@@ -73,11 +81,15 @@ fn leaf(plan: &Arc<dyn ExecutionPlan>, places: &HashMap<PathBuf, usize>) -> Resu
     let Some(scan) = source.and_then(|source| source.data_source().downcast_ref::<FileScanConfig>()) else {
         return Ok(None);
     };
+    if scan.limit.is_some() {
+        return Ok(None);
+    }
     let local = LocalFileSystem::new();
     let mut files = Vec::new();
     for file in scan.file_groups.iter().flat_map(FileGroup::files) {
         let path = local.path_to_filesystem(file.path()).map_err(|error| DataFusionError::External(error.into()))?;
-        files.push((places.get(&path).copied(), file.clone()));
+        let Some(place) = places.get(&path) else { return Ok(None) };
+        files.push((place, file.clone()));
     }
     files.sort_by_key(|(place, file)| (*place, start(file)));
     let groups = files.into_iter().map(|(_, file)| FileGroup::new(vec![file])).collect();

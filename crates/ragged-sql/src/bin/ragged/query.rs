@@ -103,10 +103,12 @@ fn check_clauses(session: &SessionContext, select: &str, condition: Option<&str>
              query",
         ));
     }
-    match condition {
-        Some(condition) => parse(&format!("SELECT 1 WHERE\n{condition}")).map(drop),
-        None => Ok(()),
+    if let Some(condition) = condition
+        && written::has_clauses_after_condition(&parse(&format!("SELECT 1 WHERE\n{condition}"))?)
+    {
+        return Err(Failure::usage("--where has clauses of a query after its condition; --sql takes a whole query"));
     }
+    Ok(())
 }
 
 fn is_name(name: &str) -> bool {

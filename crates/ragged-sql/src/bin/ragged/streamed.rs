@@ -1,4 +1,4 @@
-//! Tables of compressed files of lines.
+//! Tables of files of lines that are read from start to end: compressed ones, and CSV with line breaks within quotes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use datafusion::physical_plan::streaming::PartitionStream;
 use crate::counted::Count;
 use crate::text::{self, Text};
 
-/// A compressed file, which is read from its start to its end.
+/// A file that is read from its start to its end.
 #[derive(Debug)]
-struct Compressed {
+struct Streamed {
     path: PathBuf,
     text: Text,
     schema: SchemaRef,
     count: Arc<Count>,
 }
 
-/// The table of compressed files.
+/// The table of such files.
 ///
 /// # Errors
 /// None: the files have the schema.
 pub fn table(files: &[PathBuf], text: Text, schema: &SchemaRef, count: &Arc<Count>) -> Result<StreamingTable> {
     let part = |path: &PathBuf| -> Arc<dyn PartitionStream> {
-        Arc::new(Compressed { path: path.clone(), text, schema: schema.clone(), count: count.clone() })
+        Arc::new(Streamed { path: path.clone(), text, schema: schema.clone(), count: count.clone() })
     };
     StreamingTable::try_new(schema.clone(), files.iter().map(part).collect())
 }
 
-impl PartitionStream for Compressed {
+impl PartitionStream for Streamed {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }

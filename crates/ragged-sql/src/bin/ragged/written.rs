@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use datafusion::config::Dialect;
 use datafusion::execution::SessionState;
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement as Sql, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{
+    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, Statement as Sql, Visit, Visitor,
+};
 
 /// Names the columns of a query by their expressions as they are written: `ragged_sum(x)`.
 pub fn name_columns(statement: &mut Statement) {
@@ -24,12 +26,29 @@ pub fn name_columns(statement: &mut Statement) {
 
 /// Whether a query of a select list has further clauses, or is none.
 pub fn has_clauses(statement: &Statement) -> bool {
-    let Statement::Statement(statement) = statement else { return true };
-    let Sql::Query(query) = &**statement else { return true };
-    let SetExpr::Select(select) = &*query.body else { return true };
-    let has_end = query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some();
-    let has_groups = select.having.is_some() || select.qualify.is_some();
-    has_end || has_groups || !select.from.is_empty() || select.selection.is_some()
+    let has_input = |select: &Select| !select.from.is_empty() || select.selection.is_some();
+    select(statement).is_none_or(|(query, select)| has_end(query, select) || has_input(select))
+}
+
+/// Whether a query of a condition has clauses after it, or is none.
+pub fn has_clauses_after_condition(statement: &Statement) -> bool {
+    select(statement).is_none_or(|(query, select)| has_end(query, select))
+}
+
+fn select(statement: &Statement) -> Option<(&Query, &Select)> {
+    let Statement::Statement(statement) = statement else { return None };
+    let Sql::Query(query) = &**statement else { return None };
+    let SetExpr::Select(select) = &*query.body else { return None };
+    Some((query, select))
+}
+
+fn has_end(query: &Query, select: &Select) -> bool {
+    let has_groups = match &select.group_by {
+        GroupByExpr::All(_) => true,
+        GroupByExpr::Expressions(expressions, _) => !expressions.is_empty(),
+    };
+    let has_order = query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some();
+    has_order || has_groups || select.having.is_some() || select.qualify.is_some()
 }
 
 /// The names of functions as a query has them, by their own names.
