@@ -272,7 +272,7 @@ pub use element::{
     Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str, Summable,
 };
 pub use error::{Error, Result};
-pub use explain::{Explain, ExplainedInput, ExplainedKernel};
+pub use explain::{Explain, ExplainedInput, ExplainedKernel, ExplainedSize};
 pub use gradient::{Gradient, RowsGradient, grad, sparse_value_and_grad, value_and_grad};
 pub use graph::run::recording::record_async;
 pub use graph::scalar::Scalar;

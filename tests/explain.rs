@@ -252,7 +252,18 @@ fn the_last_counts_tell_what_is_read_first() -> Result<()> {
         let values = (0..LEN).map(|k| if k % every == 0 { 1.0 + (k % 7) as f32 } else { -1.0 }).collect();
         let x = HostTensor::dense(&[LEN], HostValues::F32(values)).to_device(device)?;
         let sum = x.boolean_mask(&x.greater(0.0)?)?.sort(0)?.cumsum(0)?.reduce_max(0)?;
-        let (explained, before) = (sum.explain()?.waits, device.stats());
+        let (explain, before) = (sum.explain()?, device.stats());
+        let explained = explain.waits;
+        assert_eq!(explain.sizes.iter().map(|size| size.wait).max().unwrap_or(0), explained.saturating_sub(1));
+        for size in &explain.sizes {
+            assert_eq!((size.operation, size.bound, size.wait), ("boolean_mask", LEN as u64, 1));
+            let last = size.last.map_or(String::new(), |last| format!(", last {last}"));
+            let line = format!("size of boolean_mask: at most 40000{last}; read in advance, wait 1\n");
+            assert!(
+                explain.to_string().ends_with(&line) && explain.detailed().to_string().ends_with(&line),
+                "{explain}"
+            );
+        }
         let HostValues::F32(found) = sum.to_host()?.values else { panic!("floats") };
         let work = device.stats() - before;
         Ok((found[0], explained, work.waits, work.bytes_moved))

@@ -21,7 +21,7 @@ impl fmt::Display for Detailed<'_> {
         for root in (0..kernels.len()).filter(|k| !read.contains(k)) {
             self.fmt_tree(f, root, &mut shown)?;
         }
-        Ok(())
+        self.0.sizes.iter().try_for_each(|size| writeln!(f, "{size}"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The plan of a read, without running it: kernels, traffic and fusion barriers.
 
 mod detailed;
+mod sizes;
 mod table;
 mod units;
 
@@ -16,11 +17,12 @@ use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::planned::{self, SizeView};
 use crate::graph::program::trace;
-use crate::graph::run::stage::Stages;
+use crate::graph::run::stage::{PredictedCount, Stages};
 use crate::graph::step::fusion_barrier::FusionBarrier;
 use crate::graph::step::many_dispatches::ManyDispatches;
 use crate::graph::step::traffic::{self, Loads};
 use detailed::Detailed;
+pub use sizes::ExplainedSize;
 use units::{Bytes, Count, Time};
 
 /// Text of [`ExplainedKernel::emulates_f64`].
@@ -106,7 +108,8 @@ fn ratio(bytes: u64, min: u64) -> f64 {
 ///
 /// The printed form is a table with a line per kernel, in the order of execution. Its last column names the kernels
 /// whose arrays the kernel reads, each with the number of the reason why the two are not fused ([`FusionBarrier`]). The
-/// reasons follow, each once, with the remedy. [`detailed`](Self::detailed) prints a tree instead.
+/// reasons follow, each once, with the remedy, then the [`sizes`](Self::sizes) that are read in advance.
+/// [`detailed`](Self::detailed) prints a tree instead.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor};
@@ -140,6 +143,8 @@ pub struct Explain {
     /// only the device knows the size of a result that may take more than
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Always 0 on the CPU backend.
     pub waits: u64,
+    /// The sizes that are read in advance, in the order of the waits. Always empty on the CPU backend.
+    pub sizes: Vec<ExplainedSize>,
 }
 
 /// Totals, and the detailed text.
@@ -206,23 +211,27 @@ impl Explain {
         let (program, mut bindings) = trace(roots)?;
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
-        let stages = stages.predict_waits(&program, &mut bindings);
+        let sizes = sizes_of(stages.predict(&program, &mut bindings));
         // On a GPU, arrays are as long as the bounds of counts that are not read first.
         if backend.is_cpu() {
             backend.last_counts().apply(&program, &mut bindings, &bounds);
         }
         let plan = LinkedPlan::new(Arc::new(program), (&bindings, &bindings.run), backend.plan_limits());
-        let mut out = Self { waits: backend.waits(roots, stages), ..Self::default() };
+        let waits = backend.waits(roots, sizes.last().map_or(0, |size| size.wait));
+        let mut out = Self { waits, sizes, ..Self::default() };
         out.add(backend, &plan, bindings.view(), &vec![None; plan.steps.len()])?;
         Ok(out)
     }
 
     /// Computes the roots, and explains the kernels that ran.
     pub(crate) fn timed(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
+        let (program, mut bindings) = trace(roots)?;
+        let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
+        let sizes = sizes_of(stages.predict(&program, &mut bindings));
         let runs = backend.evaluate_in_steps(roots)?;
         let stages = runs.len().saturating_sub(1) as u64;
         let waits = if runs.is_empty() { 0 } else { backend.waits(roots, stages) };
-        let mut out = Self { waits, ..Self::default() };
+        let mut out = Self { waits, sizes, ..Self::default() };
         for run in &runs {
             let times: Vec<Option<Duration>> = run.times.iter().copied().map(Some).collect();
             out.add(backend, &run.plan, SizeView::of(&run.table), &times)?;
@@ -265,6 +274,10 @@ impl Explain {
         self.least_bytes += traffic::min_bytes(&plan.steps, sizes, &outputs);
         Ok(())
     }
+}
+
+fn sizes_of(counts: Vec<PredictedCount>) -> Vec<ExplainedSize> {
+    counts.into_iter().map(ExplainedSize::from).collect()
 }
 
 /// The kernel that stores each array; the first of the plan has number `first`.

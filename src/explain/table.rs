@@ -113,6 +113,6 @@ impl fmt::Display for Explain {
         for (k, reason) in reasons.0.iter().enumerate() {
             writeln!(f, "[{}] {reason}", k + 1)?;
         }
-        Ok(())
+        self.sizes.iter().try_for_each(|size| writeln!(f, "{size}"))
     }
 }

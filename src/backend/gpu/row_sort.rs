@@ -13,12 +13,11 @@ use crate::error::Result;
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::planned::{Expr, Extent, InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::RowSort;
+pub(crate) use crate::graph::primitive::row_sort::STRETCH;
+use crate::graph::primitive::row_sort::row_bits;
 
 const ROW_SORT: &str = include_str!("../../../shaders/row_sort.wgsl");
 const LONG_ROWS: &str = include_str!("../../../shaders/lib/long_rows.wgsl");
-
-/// Positions per workgroup, which sorts the rows that start there; also the longest row that a workgroup sorts.
-pub const STRETCH: u32 = 896;
 
 /// Number of stretches, one per workgroup.
 pub const fn stretches(nvals: u32) -> u32 {
@@ -28,11 +27,6 @@ pub const fn stretches(nvals: u32) -> u32 {
 /// Words in the scratch buffer `longs`: the lengths of the long rows, their total, and their starts.
 pub const fn longs_len(nvals: u32) -> u32 {
     2 * stretches(nvals) + 1
-}
-
-/// Bits of a long row's number: 0 if there is only one row.
-pub const fn row_bits(nvals: u32, nrows: u32) -> u32 {
-    if nrows <= 1 { 0 } else { u32::BITS - stretches(nvals).saturating_sub(1).leading_zeros() }
 }
 
 /// The parameter words of `row_sort.wgsl`.

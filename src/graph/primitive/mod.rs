@@ -62,7 +62,7 @@ pub(crate) mod rank_bitmap;
 mod reduce;
 mod row_hash;
 mod row_scan;
-mod row_sort;
+pub(crate) mod row_sort;
 mod scan;
 mod scan_rows;
 mod sort;

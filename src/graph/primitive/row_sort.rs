@@ -41,16 +41,25 @@ impl Facts for RowSort<InPlan> {
         Some(&self.on)
     }
     /// Short rows are sorted in one pass. For others, assumes that all rows are long: these take radix passes over the
-    /// bits of the key and of the row number.
+    /// bits of the key and of the number of the long row.
     fn traffic(&self, once: Traffic, at: &StepRun<'_>) -> Traffic {
         if at.scratch_bytes == 0 {
             return once;
         }
         let n = at.sizes.capacity(&self.on.nvals);
-        let passes = self.bits.div_ceil(8).max(1) + (u32::BITS - n.leading_zeros()).div_ceil(8);
+        let rows = row_bits(n, at.sizes.capacity(&self.on.nrows));
+        let passes = self.bits.div_ceil(8).max(1) + rows.div_ceil(8);
         let moved = u64::from(n) * u64::from(passes);
         Traffic { read: 3 * once.read + 12 * moved, written: once.written + 8 * moved }
     }
+}
+
+/// The longest row that one workgroup of a GPU sorts, and positions per workgroup.
+pub(crate) const STRETCH: u32 = 896;
+
+/// Bits of the number of a row that is longer, on a GPU: 0 if there is only one row.
+pub(crate) const fn row_bits(nvals: u32, nrows: u32) -> u32 {
+    if nrows <= 1 { 0 } else { u32::BITS - nvals.div_ceil(STRETCH).saturating_sub(1).leading_zeros() }
 }
 
 impl Recorder<'_> {

@@ -28,6 +28,17 @@ pub(crate) struct Stages<'a> {
     large: DigestMap<Large>,
 }
 
+/// A count that a run is expected to read in advance.
+pub(crate) struct PredictedCount {
+    /// The operation whose size it is.
+    pub(crate) op: &'static str,
+    pub(crate) bound: u32,
+    /// That of the last run with the same bound.
+    pub(crate) last: Option<u32>,
+    /// The stage that it ends, from 0 on.
+    pub(crate) stage: u64,
+}
+
 /// A count of which arrays are large.
 struct Large {
     key: Arc<CountKey>,
@@ -51,9 +62,10 @@ impl<'a> Stages<'a> {
         ready.into_iter().map(|count| bindings.sizes[count.index()].clone()).collect()
     }
 
-    /// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to those of
-    /// the last run, if it had the same bounds, or else to the bound, but at most the length of the largest input.
-    pub(crate) fn predict_waits(&mut self, program: &Program, bindings: &mut Bindings) -> u64 {
+    /// Predicts the counts that a run of the program reads in advance, those of one stage with one wait. Sets them to the values
+    /// of the last run, if it had the same bounds, or else to the bound, but at most the length of the largest input.
+    pub(crate) fn predict(&mut self, program: &Program, bindings: &mut Bindings) -> Vec<PredictedCount> {
+        let mut out = Vec::new();
         let largest = bindings.run.inputs.iter().flatten().map(|input| input.len).max().unwrap_or(0).max(1);
         let mut estimated: Vec<SizeId> = Vec::new();
         for stage in 0.. {
@@ -62,11 +74,15 @@ impl<'a> Stages<'a> {
             wasteful.retain(|count| !estimated.contains(count));
             let ready = ready(program, &wasteful);
             if ready.is_empty() {
-                return stage;
+                break;
             }
             for count in ready {
                 let large = self.large.get(&bindings.sizes[count.index()].digest());
                 let last = large.and_then(|large| large.last?.of_same(large.bound));
+                if let Some((array, _)) = program.count_location(count) {
+                    let bound = bindings.run.value(count.index());
+                    out.push(PredictedCount { op: bindings.node(array).op(), bound, last, stage });
+                }
                 let size = &mut bindings.run.sizes[count.index()];
                 size.bound = last.unwrap_or(largest).min(size.bound);
                 estimated.push(count);
@@ -74,7 +90,7 @@ impl<'a> Stages<'a> {
             program.recompute(&mut bindings.run);
             tighten(program, bindings);
         }
-        0
+        out
     }
 
     /// Whether the value of a count is worth to be remembered.

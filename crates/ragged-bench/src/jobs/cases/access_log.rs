@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ragged::{Device, RaggedTensor, Result};
+use ragged::{Device, RaggedTensor, Result, to_vecs};
 
 use super::{Case, Job, Random};
 
@@ -37,11 +37,13 @@ pub(super) fn access_log(bytes: usize) -> Case {
         let log = RaggedTensor::from_nested([text.as_str()], device)?;
         Ok(Box::new(move || {
             let found = access_log_job::latencies(&log)?;
-            let mut all: Vec<f32> = found.paths.to_vec()?.concat().into_iter().map(f32::from).collect();
-            for counts in [&found.requests, &found.failures] {
-                all.extend(counts.to_vec()?.iter().map(|&n| n as f32));
+            let together = (&found.paths, &found.requests, &found.failures, &found.quantiles);
+            let (paths, requests, failures, quantiles) = to_vecs(together)?;
+            let mut all: Vec<f32> = paths.concat().into_iter().map(f32::from).collect();
+            for counts in [requests, failures] {
+                all.extend(counts.iter().map(|&n| n as f32));
             }
-            all.extend(found.quantiles.to_vec()?);
+            all.extend(quantiles);
             Ok(all)
         }))
     };
