@@ -55,23 +55,35 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
             match measure(device, &case, repeat) {
                 Err(e) => failures.report(&anyhow::Error::new(e).context(format!("{name} on {}", device.name()))),
                 Ok(measured) => {
-                    let Measured { first, median, dispatches, waits, peak } = measured;
+                    let Measured { first, median, dispatches, waits, moved, peak } = measured;
                     let numbers = [first, median, loops, median / loops];
                     let mut line = vec![name.to_owned(), device.name().to_owned(), grouped(case.values as u64)];
                     line.extend(numbers.map(|x| format!("{x:.2}")));
                     line.extend([dispatches, waits].map(|n| n.to_string()));
-                    line.push(bytes(peak));
+                    line.extend([moved, peak].map(bytes));
                     lines.push(line);
                 }
             }
         }
     }
-    let header =
-        ["job", "device", "values", "first ms", "ms", "loop ms", "ms / loop ms", "dispatches", "waits", "peak memory"];
+    let header = [
+        "job",
+        "device",
+        "values",
+        "first ms",
+        "ms",
+        "loop ms",
+        "ms / loop ms",
+        "dispatches",
+        "waits",
+        "moved",
+        "peak memory",
+    ];
     writeln!(out, "{}", table(&header, 2, lines))?;
     writeln!(
         out,
-        "\nThe loops are sequential Rust; memory is that of arrays on the device since the program started."
+        "\nThe loops are sequential Rust; kernels read and write what is moved; memory is that of arrays on the device since the program \
+         started."
     )?;
     failures.outcome()
 }
@@ -81,6 +93,7 @@ struct Measured {
     median: f64,
     dispatches: u64,
     waits: u64,
+    moved: u64,
     peak: u64,
 }
 
@@ -97,7 +110,13 @@ fn measure(device: &Device, case: &cases::Case, repeat: usize) -> ragged::Result
         times.push(ms);
     }
     let work = device.stats() - before;
-    let runs = repeat.max(1) as u64;
-    let peak = device.stats().buffer_bytes_peak;
-    Ok(Measured { first, median: median(times), dispatches: work.dispatches / runs, waits: work.waits / runs, peak })
+    let of_one = |all: u64| all / repeat.max(1) as u64;
+    Ok(Measured {
+        first,
+        median: median(times),
+        dispatches: of_one(work.dispatches),
+        waits: of_one(work.waits),
+        moved: of_one(work.bytes_moved),
+        peak: device.stats().buffer_bytes_peak,
+    })
 }
