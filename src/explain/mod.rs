@@ -211,7 +211,7 @@ impl Explain {
         let (program, mut bindings) = trace(roots)?;
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
-        let sizes = sizes_of(stages.predict(&program, &mut bindings));
+        let sizes = sizes_of(backend, stages.predict(&program, &mut bindings));
         // On a GPU, arrays are as long as the bounds of counts that are not read first.
         if backend.is_cpu() {
             backend.last_counts().apply(&program, &mut bindings, &bounds);
@@ -227,7 +227,7 @@ impl Explain {
     pub(crate) fn timed(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots)?;
         let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
-        let sizes = sizes_of(stages.predict(&program, &mut bindings));
+        let sizes = sizes_of(backend, stages.predict(&program, &mut bindings));
         let runs = backend.evaluate_in_steps(roots)?;
         let stages = runs.len().saturating_sub(1) as u64;
         let waits = if runs.is_empty() { 0 } else { backend.waits(roots, stages) };
@@ -276,7 +276,9 @@ impl Explain {
     }
 }
 
-fn sizes_of(counts: Vec<PredictedCount>) -> Vec<ExplainedSize> {
+/// The counts that a read fetches in advance. The CPU backend knows each one once it is computed.
+fn sizes_of(backend: &BackendRef, counts: Vec<PredictedCount>) -> Vec<ExplainedSize> {
+    let counts = if backend.is_cpu() { Vec::new() } else { counts };
     counts.into_iter().map(ExplainedSize::from).collect()
 }
 
