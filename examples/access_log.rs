@@ -50,7 +50,7 @@ pub fn latencies(log: &RaggedTensor<Str>) -> Result<Latencies> {
 fn main() -> Result<()> {
     let device = Device::best()?;
     let latencies = latencies(&RaggedTensor::from_nested([LOG], &device)?)?;
-    // All four share most of their work: computed together, it is done once, without waits between them.
+    // The results share most of their kernels: computed together, each kernel runs once, and no result waits for another.
     eval((&latencies.paths, &latencies.requests, &latencies.failures, &latencies.quantiles))?;
     println!("paths     {}", latencies.paths);
     println!("requests  {}", latencies.requests);

@@ -258,7 +258,7 @@ fn the_last_counts_tell_what_is_read_first() -> Result<()> {
         for size in &explain.sizes {
             assert_eq!((size.operation, size.bound, size.wait), ("boolean_mask", LEN as u64, 1));
             let last = size.last.map_or(String::new(), |last| format!(", last {last}"));
-            let line = format!("size of boolean_mask: at most 40000{last}; read in advance, wait 1\n");
+            let line = format!("size of boolean_mask: bound 40000{last}; read in advance, wait 1\n");
             assert!(
                 explain.to_string().ends_with(&line) && explain.detailed().to_string().ends_with(&line),
                 "{explain}"

@@ -17,7 +17,8 @@ use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::planned::{self, SizeView};
 use crate::graph::program::trace;
-use crate::graph::run::stage::{PredictedCount, Stages};
+use crate::graph::run::stage::{EarlyCount, Stages};
+use crate::graph::run::timed_run::TimedRuns;
 use crate::graph::step::fusion_barrier::FusionBarrier;
 use crate::graph::step::many_dispatches::ManyDispatches;
 use crate::graph::step::traffic::{self, Loads};
@@ -143,7 +144,8 @@ pub struct Explain {
     /// only the device knows the size of a result that may take more than
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Always 0 on the CPU backend.
     pub waits: u64,
-    /// The sizes that are read in advance, in the order of the waits. Always empty on the CPU backend.
+    /// The sizes that are read in advance, in the order of the waits: before a run, those that are expected to be. Always empty on
+    /// the CPU backend.
     pub sizes: Vec<ExplainedSize>,
 }
 
@@ -225,13 +227,10 @@ impl Explain {
 
     /// Computes the roots, and explains the kernels that ran.
     pub(crate) fn timed(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
-        let (program, mut bindings) = trace(roots)?;
-        let mut stages = Stages::new(backend.plan_limits().tuning.stage_bytes, backend.last_counts());
-        let sizes = sizes_of(backend, stages.predict(&program, &mut bindings));
-        let runs = backend.evaluate_in_steps(roots)?;
+        let TimedRuns { runs, counts } = backend.evaluate_in_steps(roots)?;
         let stages = runs.len().saturating_sub(1) as u64;
         let waits = if runs.is_empty() { 0 } else { backend.waits(roots, stages) };
-        let mut out = Self { waits, sizes, ..Self::default() };
+        let mut out = Self { waits, sizes: sizes_of(backend, counts), ..Self::default() };
         for run in &runs {
             let times: Vec<Option<Duration>> = run.times.iter().copied().map(Some).collect();
             out.add(backend, &run.plan, SizeView::of(&run.table), &times)?;
@@ -277,7 +276,7 @@ impl Explain {
 }
 
 /// The counts that a read fetches in advance. The CPU backend knows each one once it is computed.
-fn sizes_of(backend: &BackendRef, counts: Vec<PredictedCount>) -> Vec<ExplainedSize> {
+fn sizes_of(backend: &BackendRef, counts: Vec<EarlyCount>) -> Vec<ExplainedSize> {
     let counts = if backend.is_cpu() { Vec::new() } else { counts };
     counts.into_iter().map(ExplainedSize::from).collect()
 }

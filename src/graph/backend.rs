@@ -13,7 +13,7 @@ pub(crate) use super::stored::Status;
 
 use super::plan::{LastCounts, PlanLimits, Step};
 use super::planned::SizeView;
-use super::run::timed_run::TimedRun;
+use super::run::timed_run::TimedRuns;
 use super::run::traced_run::{TracedProgram, TracedRun};
 use super::shared_slice::SharedSlice;
 use super::step::many_dispatches::ManyDispatches;
@@ -138,7 +138,7 @@ pub(crate) trait Backend: Send + Sync {
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
     /// As [`Backend::evaluate`], step by step: the runs, in order, of which all but the last compute sizes that are read in
     /// advance, and the time of each step. Empty if the nodes are computed.
-    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>>;
+    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<TimedRuns>;
     /// Whether nothing else refers to the storage of a result, so that it can be overwritten.
     fn is_sole_owner(&self, stored: &Stored) -> bool;
     /// Waits until all evaluations are complete.

@@ -70,7 +70,8 @@
 //!
 //! # Missing
 //!
-//! - Parameters and optimizers; `StaticRNN`, `DynamicRNN` and `While`: a loop in Rust records its operations.
+//! - `While`: a loop in Rust records its operations. A step that runs along rows, as `StaticRNN` and `DynamicRNN`, is
+//!   [`scan_rows`](Tensor::scan_rows); parameters and optimizers are those of the crate `ragged-nn`.
 //! - Data types complex64, complex128 and quantized ones.
 
 #[expect(unused_imports, reason = "links of the documentation")]

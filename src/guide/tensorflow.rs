@@ -325,8 +325,10 @@
 //!
 //! # Missing
 //!
-//! - Keras's layers other than dense, embedding, normalisation and dropout, which the crate `ragged-nn` has, with variables, losses
-//!   and optimizers; `tf.data`, `tf.io.parse_example` and other input.
+//! - Keras's `fit`, callbacks and metrics, and its layers other than `Dense`, `Embedding`, `LayerNormalization`, `Dropout`, `LSTM`,
+//!   `GRU`, `Bidirectional` and `MultiHeadAttention`, which the crate `ragged-nn` has, with variables, losses and optimizers: a
+//!   `Sequential` is a function of layers, `compile` is `Training::trace`, and `fit` is a loop over `Training::run`.
+//! - Input is that of the crate `ragged-data`: `tf.data`, `tf.io.parse_example` and TFRecord.
 //! - `tf.while_loop` and `tf.cond` on tensors: a loop in Rust records its operations, and a condition on data is a read.
 //! - Scatters (`tf.tensor_scatter_nd_update`); segment sums add by index. `tf.einsum`, `tf.linalg`, convolutions,
 //!   `tf.image`, Fourier transforms.

@@ -73,7 +73,8 @@ impl Strings<'_> {
                 let mut symbols = self.chunks(size, false)?;
                 let mut ranks = self.dense_ranks(&symbols, &self.chunk_words(&symbols, words), u32::BITS)?;
                 let longest = self.longest(&symbols)?;
-                let most_of_one = self.strings.nvals_extent().size().div(size).add(1);
+                // At least what needs all rounds: plans do not differ by the rounds that cannot be needed.
+                let most_of_one = self.strings.nvals_extent().size().div(size).add(1 << rounds.min(30));
                 let longest_size = Extent::bounded(most_of_one, longest.clone()).size().clone();
                 let mut found = self.of_strings(&ranks, None);
                 for round in 1..=rounds {

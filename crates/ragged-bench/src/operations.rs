@@ -49,7 +49,7 @@ pub struct Options {
     /// Rows and columns of the sparse matrix
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<{ 1 << 24 }>)]
     size: u32,
-    /// File with one row length per line: combines rows of these lengths instead of events
+    /// File with one row length per line: combines rows of these lengths instead of events, and attends within them
     #[arg(long, value_name = "FILE")]
     row_lengths: Option<PathBuf>,
     /// Timed runs, of which the median is reported, after a warm-up run
@@ -93,7 +93,7 @@ struct Case {
 
 /// Names and groups of the operations that other libraries have. Each is measured on inputs of its own, so that the peak
 /// is that of the operation.
-const COMPARED: [(&str, Group); 19] = [
+const COMPARED: [(&str, Group); 20] = [
     ("split", Group::Text),
     ("lower", Group::Text),
     ("strip", Group::Text),
@@ -113,6 +113,7 @@ const COMPARED: [(&str, Group); 19] = [
     ("product_long", Group::Products),
     ("products_ragged", Group::Products),
     ("attention", Group::Products),
+    ("attention_fused", Group::Products),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -321,7 +322,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
                 Group::Events => event_case(options, lengths.as_deref(), device),
                 Group::Counts => count_case(name, options, device),
                 Group::Sparse => sparse_case(options, device),
-                Group::Products => products::run(name, device).map(|run| Case { run, plain: None }),
+                Group::Products => products::run(name, lengths.as_deref(), device).map(|run| Case { run, plain: None }),
                 Group::Reductions => reductions::case(name, lookup_lengths(lengths.as_deref()), options.values, device),
                 Group::Rows => row_case(name, event_lengths(options, lengths.as_deref()), device),
             };

@@ -1,4 +1,5 @@
-//! Speed of Arrow arrays to tensors and back, next to a copy: `cargo run --release --example arrow_memory -- [MEGABYTES]`.
+//! Speed of Arrow arrays to tensors and back, next to a copy:
+//! `cargo run --release --package ragged-data --example arrow_memory -- [MEGABYTES]`.
 //!
 //! Each line is the least of five runs, and its ratio to the time of a copy of the values to new memory in the same run.
 

@@ -1,4 +1,5 @@
-//! Speed of TFRecord files and tf.Example: `cargo run --release --example tfrecord -- FILE [RECORDS]`.
+//! Speed of TFRecord files and tf.Example:
+//! `cargo run --release --package ragged-data --features tf,dataset --example tfrecord -- FILE [RECORDS]`.
 //!
 //! Writes the file if it is not there. `benches/tf_data.py FILE` measures TensorFlow on it.
 

@@ -1,7 +1,7 @@
 //! A recurrent model of the characters of lines, compared with counts of pairs of characters.
 //!
 //! ```sh
-//! cargo run --release -p ragged-nn --example characters -- text.txt [STEPS [CURVE.svg]]
+//! cargo run --release -p ragged-nn --example characters -- [text.txt [STEPS [CURVE.svg]]]
 //! ```
 //!
 //! Each line is a row: the model reads a line's characters and predicts the next one, the end of the line included. An
@@ -16,9 +16,10 @@ use std::fs;
 
 use chart::Curve;
 use indicatif::{ProgressBar, ProgressStyle};
-use ragged::{DType, Device, HostValues, Program, RaggedTensor, Result, Seed, Tensor, TensorSpec, s};
+use ragged::{DType, Device, Program, RaggedTensor, Result, Seed, Tensor, TensorSpec, s};
 use ragged_nn::{
-    Adam, Clip, Clipped, Dense, Embedding, Lstm, Recurrent, Training, Variables, sparse_categorical_cross_entropy,
+    Adam, Clip, Clipped, Dense, Embedding, Lstm, Recurrent, Training, Variables,
+    sparse_categorical_cross_entropy_with_logits,
 };
 
 const BATCH: usize = 64;
@@ -71,21 +72,14 @@ fn perplexity_of_pairs(train: &Lines, held_out: &Lines, count: usize) -> f64 {
     (-logs.iter().sum::<f64>() / logs.len() as f64).exp()
 }
 
-fn numbers(x: &Tensor) -> Result<Vec<f32>> {
-    match x.cast(DType::F32)?.to_host()?.values {
-        HostValues::F32(values) => Ok(values),
-        _ => Ok(Vec::new()),
-    }
-}
-
 /// The perplexity of held-out lines by the model.
 fn perplexity(v: &Variables, held_out: &Lines, count: usize, device: &Device) -> Result<f64> {
     let (mut sum, mut characters) = (0.0, 0);
     for lines in held_out.chunks(256) {
         let [x, y] = batch(lines, device)?;
         let of = lines.iter().map(Vec::len).sum::<usize>();
-        let loss = sparse_categorical_cross_entropy(&model(v, &x, count)?, &y)?;
-        sum += f64::from(numbers(&loss)?[0]) * of as f64;
+        let loss = sparse_categorical_cross_entropy_with_logits(&model(v, &x, count)?, &y)?;
+        sum += f64::from(RaggedTensor::<f32>::try_from(loss)?.item()?) * of as f64;
         characters += of;
     }
     Ok((sum / characters as f64).exp())
@@ -96,7 +90,7 @@ fn sampled(program: &Program, alphabet: &[char], random: &mut u64, device: &Devi
     let mut line = vec![END];
     while line.len() < 80 {
         let x = RaggedTensor::from_nested([line.clone()], device)?;
-        let shares = numbers(&program.run(&x)?[0])?;
+        let shares = RaggedTensor::<f32>::try_from(program.run(&x)?.remove(0))?.to_vec()?;
         // Knuth's linear congruential generator.
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mut rest = (*random >> 40) as f32 / (1u32 << 24) as f32;
@@ -140,7 +134,7 @@ pub fn trained(text: &str, steps: usize, device: &Device) -> std::result::Result
     let [x, y] = batch(&train[..BATCH.min(train.len())], device)?;
     let optimizer = Clipped::new(Adam::new(0.005), Clip::GlobalNorm(1.0));
     let mut step = Training::trace(&mut v, [&x, &y], optimizer, |v, [x, y]| {
-        sparse_categorical_cross_entropy(&model(v, x, count)?, y)
+        sparse_categorical_cross_entropy_with_logits(&model(v, x, count)?, y)
     })?;
     let (mut of_batches, mut of_held_out) = (Vec::new(), Vec::new());
     let bar =
@@ -150,7 +144,8 @@ pub fn trained(text: &str, steps: usize, device: &Device) -> std::result::Result
         let lines: Lines =
             (0..BATCH).map(|n| train[(k * BATCH + n).wrapping_mul(7919) % train.len()].clone()).collect();
         let [x, y] = batch(&lines, device)?;
-        let loss = f64::from(numbers(&step.run(&mut v, [&x, &y])?)?[0]);
+        // The read waits for each step, for the progress bar. Without it the host makes the next batch while the device computes.
+        let loss = f64::from(RaggedTensor::<f32>::try_from(step.run(&mut v, [&x, &y])?)?.item()?);
         of_batches.push(loss.exp());
         if (k + 1) % 100 == 0 || k + 1 == steps {
             let found = perplexity(&v, &held_out, count, device)?;
@@ -171,6 +166,9 @@ pub fn trained(text: &str, steps: usize, device: &Device) -> std::result::Result
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.len() > 3 {
+        return Err("usage: characters [text.txt [STEPS [CURVE.svg]]]".into());
+    }
     let text = match args.first() {
         Some(path) => fs::read_to_string(path)?,
         None => LINES.to_owned(),

@@ -13,8 +13,8 @@ mod chart;
 use std::error::Error;
 
 use chart::Curve;
-use ragged::{Device, HostValues, RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Activation, Adam, Dense, Training, Variables, sparse_categorical_cross_entropy};
+use ragged::{Device, RaggedTensor, Result, Seed, Tensor};
+use ragged_nn::{Activation, Adam, Dense, Training, Variables, sparse_categorical_cross_entropy_with_logits};
 
 const COMMUNITIES: usize = 5;
 const FEATURES: usize = 8;
@@ -94,16 +94,16 @@ fn accuracy(graph: &Graph, rounds: usize, steps: usize, device: &Device) -> Resu
         &mut v,
         [&features, &neighbours, &labelled, &labels],
         Adam::new(0.01),
-        |v, [x, near, at, y]| sparse_categorical_cross_entropy(&model(v, x, near, rounds)?.gather(at)?, y),
+        |v, [x, near, at, y]| sparse_categorical_cross_entropy_with_logits(&model(v, x, near, rounds)?.gather(at)?, y),
     )?;
     let mut losses = Vec::new();
     for _ in 0..steps {
         losses.push(step.run(&mut v, [&features, &neighbours, &labelled, &labels])?);
     }
-    let losses = Tensor::stack(&losses, 0)?.to_host()?.values;
+    let losses = RaggedTensor::<f32>::try_from(Tensor::stack(&losses, 0)?)?.to_vec()?;
 
-    let found = model(&v, features.erased(), neighbours.erased(), rounds)?.argmax(1)?.to_host()?;
-    let (HostValues::I64(found), HostValues::F32(losses)) = (found.values, losses) else { return Ok((0.0, vec![])) };
+    let found = model(&v, features.erased(), neighbours.erased(), rounds)?.argmax(1)?;
+    let found = RaggedTensor::<i64>::try_from(found)?.to_vec()?;
     let unlabelled = || (0..found.len()).filter(|k| k % LABELLED != 0);
     let right = unlabelled().filter(|&k| found[k] == i64::from(graph.communities[k])).count();
     Ok((right as f64 / unlabelled().count() as f64, losses))
@@ -122,6 +122,9 @@ pub fn accuracies(nodes: usize, steps: usize, device: &Device) -> Result<Vec<(f6
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let (small, paths): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|arg| arg == "--small");
+    if paths.len() > 1 || paths.iter().any(|path| path.starts_with('-')) {
+        return Err("usage: graph [--small] [CURVE.svg]".into());
+    }
     let (nodes, steps) = if small.is_empty() { (5000, 100) } else { (500, 40) };
     let found = accuracies(nodes, steps, &Device::cpu())?;
     println!("rounds  accuracy of nodes without a label");

@@ -1,12 +1,12 @@
 //! A recurrent classifier of lines of text: whether a line is from a play or from an article.
 //!
 //! ```sh
-//! cargo run --release -p ragged-nn --example lines -- plays.txt articles.txt [DEVICE [CURVE.svg]]
+//! cargo run --release -p ragged-nn --example lines -- [plays.txt articles.txt [DEVICE [CURVE.svg]]]
 //! ```
 //!
 //! The model is that of TensorFlow's guide of ragged tensors: hashed words, an embedding of width 16, an LSTM of 32 units
-//! without bias, a dense layer of 32 units, and one logit. It reads the first 40 words of a line. Without files it is trained on a few built-in lines. Every fifth line
-//! of both files is held out.
+//! without bias, a dense layer of 32 units, and one logit. It reads the first 40 words of a line. Without files it is trained on a
+//! few built-in lines. Every fifth line of both files is held out.
 
 mod chart;
 
@@ -14,7 +14,7 @@ use std::fs;
 use std::time::Instant;
 
 use chart::Curve;
-use ragged::{DType, Device, HostValues, Program, RaggedTensor, Result, SavedModel, Seed, Tensor, TensorSpec, s};
+use ragged::{DType, Device, Program, RaggedTensor, Result, SavedModel, Seed, Tensor, TensorSpec, s};
 use ragged_nn::{
     Activation, Dense, Embedding, Lstm, Recurrent, RmsProp, Training, Variables, binary_cross_entropy_with_logits,
 };
@@ -87,8 +87,7 @@ fn batch(lines: &[(&str, f32)], device: &Device) -> Result<[Tensor; 2]> {
 fn logits(lines: &Lines<'_>, device: &Device, of: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Vec<f32>> {
     let mut out = Vec::new();
     for lines in lines.chunks(512) {
-        let HostValues::F32(values) = of(&batch(lines, device)?[0])?.to_host()?.values else { continue };
-        out.extend(values);
+        out.extend(RaggedTensor::<f32>::try_from(of(&batch(lines, device)?[0])?)?.to_vec()?);
     }
     Ok(out)
 }
@@ -164,8 +163,9 @@ pub fn predicted(file: &SavedModel, plays: &str, articles: &str, device: &Device
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (plays, articles) = match &args[..] {
-        [plays, articles, ..] => (fs::read_to_string(plays)?, fs::read_to_string(articles)?),
-        _ => (PLAYS.to_owned(), ARTICLES.to_owned()),
+        [] => (PLAYS.to_owned(), ARTICLES.to_owned()),
+        [plays, articles, rest @ ..] if rest.len() <= 2 => (fs::read_to_string(plays)?, fs::read_to_string(articles)?),
+        _ => return Err("usage: lines [plays.txt articles.txt [DEVICE [CURVE.svg]]]".into()),
     };
     let device = Device::named(args.get(2).map_or("cpu", String::as_str))?;
     let found = trained(&plays, &articles, EPOCHS, &device)?;

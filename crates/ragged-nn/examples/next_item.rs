@@ -15,8 +15,8 @@ mod chart;
 use std::error::Error;
 
 use chart::Curve;
-use ragged::{Device, HostValues, RaggedTensor, Result, Seed, Tensor};
-use ragged_nn::{Adam, Embedding, Initializer, Training, Variables, sparse_categorical_cross_entropy};
+use ragged::{Device, RaggedTensor, Result, Seed, Tensor};
+use ragged_nn::{Adam, Embedding, Initializer, Training, Variables, sparse_categorical_cross_entropy_with_logits};
 
 const WIDTH: usize = 16;
 const TASTES: usize = 4;
@@ -114,7 +114,7 @@ pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> 
     let mut v = Variables::new(device, Seed(7));
     let [x, candidates, y] = batch(&train[..BATCH.min(train.len())], items, &mut random, device)?;
     let mut step = Training::trace(&mut v, [&x, &candidates, &y], Adam::new(0.01), |v, [x, candidates, y]| {
-        sparse_categorical_cross_entropy(&scores(v, x, candidates, items)?, y)
+        sparse_categorical_cross_entropy_with_logits(&scores(v, x, candidates, items)?, y)
     })?;
     let mut curve = Vec::new();
     for epoch in 1..=epochs {
@@ -136,8 +136,7 @@ pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> 
     let mut hits = [0, 0];
     for (users, items_of) in train.chunks(BATCH).zip(held_out.chunks(BATCH)) {
         let x = RaggedTensor::from_nested(users.iter().map(|user| user.to_vec()).collect::<Vec<_>>(), device)?;
-        let found = scores(&v, x.erased(), candidates.erased(), items)?.to_host()?;
-        let HostValues::F32(found) = found.values else { continue };
+        let found = RaggedTensor::<f32>::try_from(scores(&v, x.erased(), candidates.erased(), items)?)?.to_vec()?;
         for ((scores, history), &item) in found.chunks(items).zip(users).zip(items_of) {
             hits[0] += usize::from(is_hit(scores, history, item));
             hits[1] += usize::from(is_hit(&popular, history, item));
@@ -148,6 +147,9 @@ pub fn hit_rates(users: usize, items: usize, epochs: usize, device: &Device) -> 
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let (small, paths): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|arg| arg == "--small");
+    if paths.len() > 1 || paths.iter().any(|path| path.starts_with('-')) {
+        return Err("usage: next_item [--small] [CURVE.svg]".into());
+    }
     let (users, items, epochs) = if small.is_empty() { (4000, 500, 30) } else { (500, 100, 10) };
     let ([model, popular], losses) = hit_rates(users, items, epochs, &Device::cpu())?;
     println!("             hit rate of {BEST}");

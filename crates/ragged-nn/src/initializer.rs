@@ -45,7 +45,8 @@ pub enum Initializer {
     /// and fan out, both multiplied by the dimensions before them; a vector has its length as both.
     GlorotUniform,
     /// A matrix whose rows or columns, whichever are fewer, are orthonormal: the Q of a QR decomposition of normal numbers,
-    /// of dimensions as for [`GlorotUniform`](Self::GlorotUniform).
+    /// of dimensions as for [`GlorotUniform`](Self::GlorotUniform). The host computes it at the first call of a layer, in time
+    /// proportional to `rows * columns * min(rows, columns)`: cubic in the units of a recurrent layer.
     Orthogonal,
     /// Zeros, but ones in the second quarter: the bias of the forget gate of an [`Lstm`](crate::Lstm).
     UnitForgetBias,

@@ -40,11 +40,13 @@
 //! - [`Variables`] are named tensors of one device, with a seed. A layer asks for its variables by name and shape at each
 //!   call; the first call makes them, as the widths of inputs are known then.
 //! - A *layer* is a small struct of options with `call(&self, v: &Variables, x) -> Result<Tensor>`: [`Dense`],
-//!   [`Embedding`], [`LayerNorm`], [`Dropout`], [`Lstm`], [`Gru`], [`Bidirectional`], [`MultiHeadAttention`]. It holds no tensors. A layer of layers, such as one of both directions of a
-//!   sequence, gives its parts names below its own (`name/forward`).
-//! - A *loss* is a function of predictions and labels whose result is one number: [`binary_cross_entropy`], [`binary_cross_entropy_with_logits`],
-//!   [`categorical_cross_entropy`], [`sparse_categorical_cross_entropy`], [`mean_squared_error`]. The elements of ragged rows
-//!   count equally, as the elements of padded rows under a mask do.
+//!   [`Embedding`], [`LayerNorm`], [`Dropout`], [`Lstm`], [`Gru`], [`Bidirectional`], [`MultiHeadAttention`]. It holds no
+//!   tensors. A layer of layers, such as one of both directions of a sequence, gives its parts names below its own
+//!   (`name/forward`).
+//! - A *loss* is a function of predictions and labels whose result is one number: [`binary_cross_entropy`],
+//!   [`binary_cross_entropy_with_logits`], [`categorical_cross_entropy_with_logits`],
+//!   [`sparse_categorical_cross_entropy_with_logits`], [`mean_squared_error`]. The elements of ragged rows count equally, as the
+//!   elements of padded rows under a mask do.
 //! - An [`Optimizer`] records the new value of one variable, and of its *slots*: [`Sgd`], [`RmsProp`], [`Adagrad`],
 //!   [`Adam`], [`LazyAdam`], with gradients that are [`Clipped`]. The formulas are those of Keras 3; lazy Adam is that of TensorFlow
 //!   Addons.
@@ -80,8 +82,8 @@ pub use activation::Activation;
 pub use initializer::Initializer;
 pub use layers::{Bidirectional, Dense, Dropout, Embedding, Gru, LayerNorm, Lstm, MultiHeadAttention, Recurrent};
 pub use losses::{
-    binary_cross_entropy, binary_cross_entropy_with_logits, categorical_cross_entropy, mean_squared_error,
-    sparse_categorical_cross_entropy,
+    binary_cross_entropy, binary_cross_entropy_with_logits, categorical_cross_entropy_with_logits, mean_squared_error,
+    sparse_categorical_cross_entropy_with_logits,
 };
 pub use optimizers::{Adagrad, Adam, Clip, Clipped, LazyAdam, Optimizer, RmsProp, Sgd, Slot, Update};
 pub use training::{Outcome, Training};

@@ -21,12 +21,12 @@ fn pair(op: &'static str, predictions: &Tensor, labels: &Tensor) -> Result<(Tens
         (Some(n), Some(m)) => n == m,
     };
     let (a, b) = (predictions.shape(), labels.shape());
+    let lacks_last = a.len() == b.len() + 1 && a.last() == Some(&Some(1));
     if a.len() != b.len() || !a.into_iter().zip(b).all(fits) {
         let (a, b) = (described(predictions), described(labels));
-        return Err(argument(
-            op,
-            format!("the predictions are {a}, but the labels are {b}; their shapes must be equal"),
-        ));
+        let remedy = if lacks_last { ": `labels.expand_dims(-1)?` adds the last dimension" } else { "" };
+        let what = format!("the predictions are {a}, but the labels are {b}; their shapes must be equal{remedy}");
+        return Err(argument(op, what));
     }
     let y = labels.cast(x.dtype())?;
     Ok((x, y))
@@ -43,9 +43,9 @@ fn wide(op: &'static str, predictions: &Tensor) -> Result<Tensor> {
 
 /// Mean cross entropy of the sigmoids of logits and binary labels.
 ///
-/// Per value `max(x, 0) - x * y + log1p(exp(-|x|))`, then the mean over all values: a scalar of the dtype of the logits, or of f32 for 16-bit floats.
-/// Labels of any numeric dtype or bool are cast; values between 0 and 1 are probabilities. Empty rows contribute nothing;
-/// without any value the mean is NaN.
+/// Per value `max(x, 0) - x * y + log1p(exp(-|x|))`, then the mean over all values: a scalar of the dtype of the logits, or of
+/// f32 for 16-bit floats. Labels of any numeric dtype or bool are cast; values between 0 and 1 are probabilities. Empty rows
+/// contribute nothing; without any value the mean is NaN.
 ///
 /// # Errors
 /// Logits that are no floats; labels of another shape, which are not repeated; strings. At the read: rows
@@ -143,13 +143,19 @@ pub fn mean_squared_error(predictions: &impl AsRef<Tensor>, labels: &impl AsRef<
     named(OP, || x.subtract(y)?.square()?.reduce_mean(..))
 }
 
-/// Mean cross entropy of the softmaxes of logits and probabilities, both vectors of the last dimension.
+/// Mean cross entropy of the softmaxes of logits, and of labels that are probabilities of classes: both vectors of the last
+/// dimension.
 ///
-/// Per vector the negative sum of `y * log_softmax(x)`, then the mean over all vectors: a scalar of the dtype of the logits, or of f32 for 16-bit floats.
-/// Empty rows contribute nothing; without any vector the mean is NaN.
+/// Per vector the negative sum of `y * log_softmax(x)`, then the mean over all vectors: a scalar of the dtype of the logits, or of
+/// f32 for 16-bit floats. Empty rows contribute nothing; without any vector the mean is NaN.
+///
+/// Predictions that are probabilities are not accepted, as those of Keras without `from_logits` are. The values do not tell
+/// which they are: the softmax of probabilities gives another loss, not an error. The function computes `log_softmax` of logits,
+/// since a softmax rounds small probabilities to 0, whose logarithm is infinite. Leave out the softmax at the end of the model;
+/// the logits of given probabilities `p` are `p.log()?`.
 ///
 /// # Errors
-/// Logits that are no floats, or a scalar; probabilities of another shape; strings. At the read: rows of other lengths.
+/// Logits that are no floats, or a scalar; labels of another shape; strings. At the read: rows of other lengths.
 ///
 /// # Cost
 /// Reductions of the vectors, and one of all values.
@@ -158,15 +164,18 @@ pub fn mean_squared_error(predictions: &impl AsRef<Tensor>, labels: &impl AsRef<
 /// use ragged::{Device, RaggedTensor};
 /// let logits = RaggedTensor::from_nested([[0.0f32, 0.0], [0.0, 0.0]], &Device::cpu())?;
 /// let labels = RaggedTensor::from_nested([[1, 0], [0, 1]], &Device::cpu())?;
-/// let loss = ragged_nn::categorical_cross_entropy(&logits, &labels)?;
+/// let loss = ragged_nn::categorical_cross_entropy_with_logits(&logits, &labels)?;
 /// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///
 /// Source: `keras.losses.CategoricalCrossentropy(from_logits=True)`.
 #[track_caller]
-pub fn categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "categorical_cross_entropy";
+pub fn categorical_cross_entropy_with_logits(
+    logits: &impl AsRef<Tensor>,
+    labels: &impl AsRef<Tensor>,
+) -> Result<Tensor> {
+    const OP: &str = "categorical_cross_entropy_with_logits";
     let (x, y) = &pair(OP, logits.as_ref(), labels.as_ref())?;
     if x.rank() == 0 {
         return Err(argument(OP, "the logits must be vectors, but are a scalar"));
@@ -177,8 +186,10 @@ pub fn categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRe
 
 /// Mean cross entropy of the softmaxes of logits, vectors of the last dimension, and the index of the right class of each.
 ///
-/// The mean of `-log_softmax(x)[y]` over all vectors: a scalar of the dtype of the logits, or of f32 for 16-bit floats. The labels have the dimensions of
-/// the logits but the last. Empty rows contribute nothing; without any vector the mean is NaN.
+/// The mean of `-log_softmax(x)[y]` over all vectors: a scalar of the dtype of the logits, or of f32 for 16-bit floats. The labels
+/// have the dimensions of the logits but the last. Empty rows contribute nothing; without any vector the mean is NaN.
+///
+/// Predictions that are probabilities are not accepted: see [`categorical_cross_entropy_with_logits`].
 ///
 /// # Errors
 /// Logits that are no floats; labels that are no integers, or of another shape. At the read: a label that is no index of
@@ -192,15 +203,18 @@ pub fn categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRe
 /// // Two classes per word, of two sentences.
 /// let logits = RaggedTensor::from_nested([vec![[0.0f32, 0.0], [1.0, 1.0]], vec![]], &Device::cpu())?;
 /// let labels = RaggedTensor::from_nested([vec![1, 0], vec![]], &Device::cpu())?;
-/// let loss = ragged_nn::sparse_categorical_cross_entropy(&logits, &labels)?;
+/// let loss = ragged_nn::sparse_categorical_cross_entropy_with_logits(&logits, &labels)?;
 /// assert_eq!(loss.to_string(), "tensor(0.6931472, shape=(), dtype=f32)");
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///
 /// Source: `keras.losses.SparseCategoricalCrossentropy(from_logits=True)`.
 #[track_caller]
-pub fn sparse_categorical_cross_entropy(logits: &impl AsRef<Tensor>, labels: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "sparse_categorical_cross_entropy";
+pub fn sparse_categorical_cross_entropy_with_logits(
+    logits: &impl AsRef<Tensor>,
+    labels: &impl AsRef<Tensor>,
+) -> Result<Tensor> {
+    const OP: &str = "sparse_categorical_cross_entropy_with_logits";
     let (x, labels) = (&wide(OP, logits.as_ref())?, labels.as_ref());
     if labels.rank() + 1 != x.rank() {
         let (x, labels) = (described(x), described(labels));

@@ -8,7 +8,7 @@ use arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array, new_empty_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{concat, filter, take};
 use arrow::datatypes::DataType;
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use ragged::operation::named;
 use ragged::{Device, Error, Program, Tensor, TensorSpec};
 use ragged_data::arrow::{FromArrow, Nulls, ToArrow};
@@ -23,6 +23,9 @@ const DIVIDED: usize = 1 << 20;
 
 /// Rows on which expressions are tried.
 const SAMPLES: usize = 4;
+
+/// Most items that 32-bit offsets of lists, and bytes that those of texts, count.
+const MOST_ITEMS: u64 = i32::MAX as u64;
 
 /// What functions of one registration share: the device, tables of files, compiled expressions.
 #[derive(Debug)]
@@ -214,7 +217,7 @@ impl Engine {
                     self.run_here(compiled, &columns, count)
                 };
                 let halves = [part(0, rows / 2)?, part(rows / 2, rows - rows / 2)?];
-                Ok(concat(&[&*halves[0], &*halves[1]])?)
+                joined(&halves, rows)
             }
             result => result.map_err(|error| fault::of_run(&error)),
         }
@@ -247,6 +250,20 @@ fn many_threads() -> Option<&'static rayon::ThreadPool> {
     static THREADS: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     let by_itself = rayon::current_thread_index().is_some() && rayon::current_num_threads() == 1;
     by_itself.then(|| THREADS.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()).as_ref()).flatten()
+}
+
+/// The results of both halves of so many rows as one array.
+///
+/// # Errors
+/// More items than offsets count, for which `concat` panics.
+fn joined(halves: &[ArrayRef; 2], rows: usize) -> Result<ArrayRef> {
+    if let Some((count, unit)) = types::beyond_offsets(halves, MOST_ITEMS) {
+        return Err(DataFusionError::ResourcesExhausted(format!(
+            "the results of {rows} rows of one batch have {count} {unit}, but {MOST_ITEMS} is the limit of the 32-bit offsets \
+             of a column: set `datafusion.execution.batch_size` to fewer rows"
+        )));
+    }
+    Ok(concat(&[&*halves[0], &*halves[1]])?)
 }
 
 fn first(outputs: Vec<Tensor>) -> ragged::Result<Tensor> {

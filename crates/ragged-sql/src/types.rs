@@ -65,3 +65,65 @@ pub(crate) fn innermost_len(column: &ArrayRef) -> usize {
 pub(crate) fn has_null_within(column: &ArrayRef) -> bool {
     items(column).is_some_and(|items| items.logical_null_count() > 0 || has_null_within(&items))
 }
+
+/// The first size of the joined parts that exceeds the limit of 32-bit offsets, and its unit: items of lists, from the outermost
+/// ones on, or bytes of texts. `None` if the parts can be joined.
+pub(crate) fn beyond_offsets(parts: &[ArrayRef], limit: u64) -> Option<(u64, &'static str)> {
+    let between = |offsets: &[i32]| (offsets[offsets.len() - 1] - offsets[0]) as u64;
+    let size = |part: &ArrayRef| match part.data_type() {
+        DataType::List(_) => Some((between(part.as_list::<i32>().value_offsets()), "items")),
+        DataType::Utf8 => Some((between(part.as_string::<i32>().value_offsets()), "bytes")),
+        DataType::Binary => Some((between(part.as_binary::<i32>().value_offsets()), "bytes")),
+        _ => None,
+    };
+    let sizes: Vec<(u64, &'static str)> = parts.iter().filter_map(size).collect();
+    let total: u64 = sizes.iter().map(|(count, _)| *count).sum();
+    if let Some((_, unit)) = sizes.first().filter(|_| total > limit) {
+        return Some((total, *unit));
+    }
+    let inner: Vec<ArrayRef> = parts.iter().filter_map(items).collect();
+    if inner.is_empty() { None } else { beyond_offsets(&inner, limit) }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{FixedSizeListArray, Int32Array, ListArray, StringArray};
+    use arrow::buffer::OffsetBuffer;
+
+    use super::*;
+
+    fn numbers(count: i32) -> ArrayRef {
+        Arc::new(Int32Array::from_iter_values(0..count))
+    }
+
+    fn lists(lengths: &[usize], values: ArrayRef) -> ArrayRef {
+        let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
+        Arc::new(ListArray::new(field, OffsetBuffer::from_lengths(lengths.iter().copied()), values, None))
+    }
+
+    #[test]
+    fn items_of_lists_of_all_depths_are_counted() {
+        let five = lists(&[2, 3], numbers(5));
+        let parts = [five.clone(), five.slice(1, 1)];
+        assert_eq!(beyond_offsets(&parts, 8), None);
+        assert_eq!(beyond_offsets(&parts, 7), Some((8, "items")));
+        let nested = lists(&[1, 1], five.clone());
+        let parts = [nested.clone(), nested];
+        assert_eq!(beyond_offsets(&parts, 10), None);
+        assert_eq!(beyond_offsets(&parts, 9), Some((10, "items")));
+        assert_eq!(beyond_offsets(&parts, 3), Some((4, "items")));
+        let field = Arc::new(Field::new_list_field(five.data_type().clone(), true));
+        let pairs: ArrayRef = Arc::new(FixedSizeListArray::new(field, 2, five, None));
+        assert_eq!(beyond_offsets(&[pairs.clone(), pairs], 9), Some((10, "items")));
+    }
+
+    #[test]
+    fn bytes_of_texts_are_counted() {
+        let words: ArrayRef = Arc::new(StringArray::from(vec!["abc", "", "de"]));
+        assert_eq!(beyond_offsets(&[words.clone(), words.slice(2, 1)], 6), Some((7, "bytes")));
+        let parts = [lists(&[3], words.clone()), lists(&[3], words)];
+        assert_eq!(beyond_offsets(&parts, 10), None);
+        assert_eq!(beyond_offsets(&parts, 9), Some((10, "bytes")));
+        assert_eq!(beyond_offsets(&[numbers(3), numbers(3)], 0), None);
+    }
+}

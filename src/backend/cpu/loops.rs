@@ -171,3 +171,35 @@ macro_rules! elementary {
 }
 elementary!(MathF32, f32, math::f32_unary_slice);
 elementary!(MathF64, f64, math::f64_unary_slice);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of all magnitudes, and special values; a whole vector of each set of instructions, and a rest.
+    fn numbers() -> Vec<f64> {
+        let special = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 1e-45, f64::MAX];
+        let any = (0..241).map(|k| f64::from(k - 120) * 0.37 * 10f64.powi(k % 9 - 4));
+        special.into_iter().chain(any).collect()
+    }
+
+    /// The loops of each set of vector instructions give the bits of the functions themselves.
+    #[test]
+    fn elementary_functions_have_the_bits_of_their_definitions() {
+        let (x64, x32) = (numbers(), numbers().into_iter().map(|x| x as f32).collect::<Vec<_>>());
+        for f in MathFn::ALL.into_iter().filter(|f| !f.is_binary()) {
+            simd::for_each_vectors(|| {
+                let (mut out64, mut out32) = (vec![0.0; x64.len()], vec![0.0; x32.len()]);
+                simd::run(MathF64 { f, x: &x64, out: &mut out64 });
+                simd::run(MathF32 { f, x: &x32, out: &mut out32 });
+                for k in 0..x64.len() {
+                    let (want64, want32) = (math::f64_unary(f)(x64[k]), math::f32_unary(f)(x32[k]));
+                    let is_same64 = want64.to_bits() == out64[k].to_bits() || want64.is_nan() && out64[k].is_nan();
+                    let is_same32 = want32.to_bits() == out32[k].to_bits() || want32.is_nan() && out32[k].is_nan();
+                    assert!(is_same64, "{f:?} of {}: {}, not {want64}", x64[k], out64[k]);
+                    assert!(is_same32, "{f:?} of {}: {}, not {want32}", x32[k], out32[k]);
+                }
+            });
+        }
+    }
+}

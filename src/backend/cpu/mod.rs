@@ -82,7 +82,7 @@ use crate::graph::planned::{self, SizeView};
 use crate::graph::primitive::copied_bytes;
 use crate::graph::program::{CheckId, trace};
 use crate::graph::run::driver::{CountState, Driver, Execution, StepRun};
-use crate::graph::run::timed_run::TimedRun;
+use crate::graph::run::timed_run::{TimedRun, TimedRuns};
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
 use crate::graph::shared_slice::SharedSlice;
 use crate::graph::size::{RecordedSize, RunTable};
@@ -316,11 +316,12 @@ impl Backend for CpuBackend {
         self.evaluate(nodes)?;
         Ok(None)
     }
-    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
+    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<TimedRuns> {
         let mut timed = Timed { execution: &mut &*self, times: Vec::new() };
         let run = self.run_recorded(nodes, &mut timed)?;
         let times = timed.times;
-        Ok(run.map(|(plan, table)| TimedRun { plan, table, times }).into_iter().collect())
+        let runs = run.map(|(plan, table)| TimedRun { plan, table, times }).into_iter().collect();
+        Ok(TimedRuns { runs, counts: Vec::new() })
     }
     fn is_sole_owner(&self, stored: &Stored) -> bool {
         Arc::strong_count(&stored.data) == 1 && !array_of(stored).is_shared()

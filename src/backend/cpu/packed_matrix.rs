@@ -97,11 +97,21 @@ impl<T: Value + Number + ArrayElement, const N: usize> Multiplier for OfThread<'
 
 #[cfg(test)]
 mod tests {
+    use super::super::simd;
     use super::*;
 
-    /// A packed matrix gives the bits of one that is packed by every product.
+    /// A packed matrix gives the bits of one that is packed by every product, in the loops of each set of vector instructions.
     #[test]
     fn products_by_packed_matrices() {
+        let mut bits: Option<Vec<Vec<f32>>> = None;
+        simd::for_each_vectors(|| {
+            let found = packed_products();
+            assert_eq!(bits.get_or_insert_with(|| found.clone()), &found);
+        });
+    }
+
+    fn packed_products() -> Vec<Vec<f32>> {
+        let mut all = Vec::new();
         let number = |k: usize| ((k * 7919) % 2003) as f32 / 977.0 - 1.0;
         for (terms, columns) in [(1, 16), (32, 128), (255, 17), (256, 16), (257, 40), (700, 31), (4096, 16), (300, 3)] {
             let values: Vec<f32> = (0..terms * columns).map(number).collect();
@@ -117,9 +127,12 @@ mod tests {
                     product(left, matrix, terms, &mut rows, &mut Panels::<f32, 16>::new());
                     let mut rows: Vec<&mut [f32]> = b.chunks_exact_mut(columns).collect();
                     product_packed(left, &packed, &mut rows, &mut Panels::<f32, 16>::new());
-                    assert_eq!(found[0], found[1], "{n} x {terms} x {columns}, transposed {transposed}");
+                    let [a, b] = found;
+                    assert_eq!(a, b, "{n} x {terms} x {columns}, transposed {transposed}");
+                    all.push(a);
                 }
             }
         }
+        all
     }
 }

@@ -13,6 +13,7 @@ pub(super) const HAS_FMA: bool = cfg!(any(target_arch = "x86_64", target_arch = 
 
 /// A loop to be compiled for AVX2 as well, and for AVX-512 if it says so. Functions that `run` calls must be small or
 /// `#[inline(always)]`: code that is not inlined is not compiled for these.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "other processors have one version of each loop"))]
 pub(crate) trait Loop {
     type Output;
     /// Whether there is a version for AVX-512. Measured for each loop that has one.
@@ -45,8 +46,9 @@ pub(crate) trait Loop {
 pub(super) enum Vectors {
     /// Those of every x86-64 processor.
     Portable,
-    /// With FMA and `popcnt`.
+    /// With FMA.
     Avx2,
+    /// AVX-512 F, BW, DQ and VL.
     Avx512,
 }
 
@@ -80,12 +82,12 @@ mod limit {
         pub(super) static LIMIT: std::cell::Cell<Vectors> = const { std::cell::Cell::new(Vectors::Avx512) };
     }
 
-    /// Calls `f` with each set of instructions that the processor has, on this thread.
-    pub(in super::super) fn for_each_vectors(mut f: impl FnMut(Vectors)) {
+    /// Calls `f` with each set of instructions that the processor has. Loops of other threads use all.
+    pub(in super::super) fn for_each_vectors(mut f: impl FnMut()) {
         for vectors in [Vectors::Portable, Vectors::Avx2, Vectors::Avx512] {
             LIMIT.set(vectors);
             if super::vectors() == vectors {
-                f(vectors);
+                f();
             }
         }
         LIMIT.set(Vectors::Avx512);
@@ -93,6 +95,12 @@ mod limit {
 }
 #[cfg(all(test, target_arch = "x86_64"))]
 pub(super) use limit::for_each_vectors;
+
+/// Calls `f` with the only set of vector instructions.
+#[cfg(all(test, not(target_arch = "x86_64")))]
+pub(super) fn for_each_vectors(mut f: impl FnMut()) {
+    f();
+}
 
 /// Whether loops run in AVX2.
 #[cfg(target_arch = "x86_64")]
@@ -127,8 +135,8 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
             l.run_without_avx2()
         }
         match vectors() {
-            // SAFETY: `with_avx512` requires only a processor with these parts of AVX-512, with AVX2 and FMA, which were
-            // just detected.
+            // SAFETY: `with_avx512` requires only a processor with these parts of AVX-512, which were just detected, as AVX2 and
+            // FMA were. The compiler takes F16C to be a part of AVX-512 F, and so does the detection.
             Vectors::Avx512 if L::HAS_AVX512 => unsafe { with_avx512(l) },
             // SAFETY: `with_avx2` requires only a processor with AVX2 and FMA, which were just detected.
             Vectors::Avx512 | Vectors::Avx2 => unsafe { with_avx2(l) },

@@ -19,7 +19,7 @@ use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, ProductRepr, Step};
 use crate::graph::planned::SizeView;
 use crate::graph::run::driver::Driver;
-use crate::graph::run::timed_run::TimedRun;
+use crate::graph::run::timed_run::TimedRuns;
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
 use crate::graph::step::fusion::Fusion;
 use crate::graph::step::many_dispatches::ManyDispatches;
@@ -182,7 +182,7 @@ impl Backend for GpuBackend {
         };
         run().map_err(|e| self.runtime.with_cause(e))
     }
-    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
+    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<TimedRuns> {
         self.run_in_steps(nodes).map_err(|e| self.runtime.with_cause(e))
     }
     fn is_sole_owner(&self, stored: &Stored) -> bool {

@@ -15,10 +15,10 @@ use crate::graph::planned::SizeView;
 use crate::graph::program::{ArrayId, Bindings, Program, trace};
 use crate::graph::run::driver::{CountState, Execution, Outcome, Run, StepRun};
 use crate::graph::run::recording::must_not_block;
-use crate::graph::run::stage::{Stages, has_stages};
-use crate::graph::run::timed_run::TimedRun;
+use crate::graph::run::stage::{EarlyCount, Stages, has_stages};
+use crate::graph::run::timed_run::{TimedRun, TimedRuns};
 use crate::graph::run::traced_run::{TracedProgram, TracedRun};
-use crate::graph::size::{RunTable, Size};
+use crate::graph::size::{RecordedSize as _, RunTable, Size};
 
 /// The buffer to which checks report. The word of a slot is the bitwise complement of the first offending position, or
 /// 0 if there is none, since clearing a buffer to 0 needs no kernel. For a scan the word is a flag that is nonzero if
@@ -145,27 +145,35 @@ impl GpuBackend {
     }
 
     /// Computes the nodes, and waits after each step: see [`Backend::evaluate_in_steps`].
-    pub(super) fn run_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
-        let (mut runs, mut stages) = (Vec::new(), self.stages());
-        loop {
+    pub(super) fn run_in_steps(&self, nodes: &[Node]) -> Result<TimedRuns> {
+        let (mut out, mut stages) = (TimedRuns::default(), self.stages());
+        for stage in 0.. {
             let (program, bindings) = trace(nodes)?;
             let counts = stages.counts_to_read(&program, &bindings);
             if counts.is_empty() || must_not_block() {
-                runs.extend(self.timed(nodes, (program, bindings))?);
-                return Ok(runs);
+                out.runs.extend(self.timed(nodes, (program, bindings))?);
+                break;
             }
+            let bounds: Vec<u32> = counts.iter().map(|count| count.capacity()).collect();
             drop((program, bindings));
             let holding: Vec<Node> = counts.iter().filter_map(Size::count_node).collect();
-            runs.extend(self.timed(&holding, trace(&holding)?)?);
+            out.runs.extend(self.timed(&holding, trace(&holding)?)?);
             match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &stages)) {
                 // The next read reports the failed check.
                 Err(Error::Check { .. }) => {
-                    runs.extend(self.timed(nodes, trace(nodes)?)?);
-                    return Ok(runs);
+                    out.runs.extend(self.timed(nodes, trace(nodes)?)?);
+                    break;
                 }
                 outcome => outcome?,
             }
+            out.counts.extend(counts.iter().zip(bounds).zip(&holding).map(|((count, bound), node)| EarlyCount {
+                op: node.op(),
+                bound,
+                value: count.host_value(),
+                stage,
+            }));
         }
+        Ok(out)
     }
 
     /// Computes the nodes, and times each step; `None` if they are computed.

@@ -57,7 +57,7 @@ impl Facts for RowSort<InPlan> {
 /// The longest row that one workgroup of a GPU sorts, and positions per workgroup.
 pub(crate) const STRETCH: u32 = 896;
 
-/// Bits of the number of a row that is longer, on a GPU: 0 if there is only one row.
+/// Bits of the number of a row that is longer than a stretch, on a GPU: 0 if there is one at most.
 pub(crate) const fn row_bits(nvals: u32, nrows: u32) -> u32 {
     if nrows <= 1 { 0 } else { u32::BITS - nvals.div_ceil(STRETCH).saturating_sub(1).leading_zeros() }
 }

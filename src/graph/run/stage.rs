@@ -28,13 +28,14 @@ pub(crate) struct Stages<'a> {
     large: DigestMap<Large>,
 }
 
-/// A count that a run is expected to read in advance.
-pub(crate) struct PredictedCount {
+/// A count that a run reads in advance, or is expected to.
+pub(crate) struct EarlyCount {
     /// The operation whose size it is.
     pub(crate) op: &'static str,
+    /// Its bound, once the counts of the stages before are known.
     pub(crate) bound: u32,
-    /// That of the last run with the same bound.
-    pub(crate) last: Option<u32>,
+    /// What it is, or was in the last run with the same bound.
+    pub(crate) value: Option<u32>,
     /// The stage that it ends, from 0 on.
     pub(crate) stage: u64,
 }
@@ -64,7 +65,7 @@ impl<'a> Stages<'a> {
 
     /// Predicts the counts that a run of the program reads in advance, those of one stage with one wait. Sets them to the values
     /// of the last run, if it had the same bounds, or else to the bound, but at most the length of the largest input.
-    pub(crate) fn predict(&mut self, program: &Program, bindings: &mut Bindings) -> Vec<PredictedCount> {
+    pub(crate) fn predict(&mut self, program: &Program, bindings: &mut Bindings) -> Vec<EarlyCount> {
         let mut out = Vec::new();
         let largest = bindings.run.inputs.iter().flatten().map(|input| input.len).max().unwrap_or(0).max(1);
         let mut estimated: Vec<SizeId> = Vec::new();
@@ -79,10 +80,9 @@ impl<'a> Stages<'a> {
             for count in ready {
                 let large = self.large.get(&bindings.sizes[count.index()].digest());
                 let last = large.and_then(|large| large.last?.of_same(large.bound));
-                if let Some((array, _)) = program.count_location(count) {
-                    let bound = bindings.run.value(count.index());
-                    out.push(PredictedCount { op: bindings.node(array).op(), bound, last, stage });
-                }
+                let bound = bindings.run.value(count.index());
+                let (array, _) = program.count_location(count).expect("bug: a size that is no count");
+                out.push(EarlyCount { op: bindings.node(array).op(), bound, value: last, stage });
                 let size = &mut bindings.run.sizes[count.index()];
                 size.bound = last.unwrap_or(largest).min(size.bound);
                 estimated.push(count);

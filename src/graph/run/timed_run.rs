@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::stage::EarlyCount;
 use crate::graph::plan::LinkedPlan;
 use crate::graph::size::RunTable;
 
@@ -11,4 +12,11 @@ pub(crate) struct TimedRun {
     pub(crate) plan: Arc<LinkedPlan>,
     pub(crate) table: RunTable,
     pub(crate) times: Vec<Duration>,
+}
+
+/// The plans of the stages of a run, and the counts that were read between them.
+#[derive(Default)]
+pub(crate) struct TimedRuns {
+    pub(crate) runs: Vec<TimedRun>,
+    pub(crate) counts: Vec<EarlyCount>,
 }

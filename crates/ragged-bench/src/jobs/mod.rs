@@ -82,8 +82,8 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}", table(&header, 2, lines))?;
     writeln!(
         out,
-        "\nThe loops are sequential Rust; kernels read and write what is moved; memory is that of arrays on the device since the program \
-         started."
+        "\nThe loops are sequential Rust; `moved` is what the kernels of one run read and write; memory is that of arrays on the \
+         device since the program started."
     )?;
     failures.outcome()
 }

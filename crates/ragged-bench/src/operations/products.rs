@@ -33,8 +33,13 @@ fn sequences(lengths: &[u32], device: &Device) -> Result<Tensor> {
     x.to_device(device)
 }
 
-/// Uploads the factors of an operation and returns a function that multiplies them.
-pub(super) fn run(name: &str, device: &Device) -> Result<Box<dyn Fn() -> Result<Vec<Tensor>>>> {
+/// Uploads the factors of an operation and returns a function that multiplies them. The sequences of attention have these lengths,
+/// if there are any.
+pub(super) fn run(
+    name: &str,
+    lengths_of_rows: Option<&[u32]>,
+    device: &Device,
+) -> Result<Box<dyn Fn() -> Result<Vec<Tensor>>>> {
     if name == "product_long" {
         let matrix = || HostTensor::dense(&[LONG, FEATURES], HostValues::F32(flat_values(LONG * FEATURES)));
         let (left, right) = (matrix().to_device(device)?, matrix().to_device(device)?);
@@ -58,11 +63,16 @@ pub(super) fn run(name: &str, device: &Device) -> Result<Box<dyn Fn() -> Result<
             Box::new(move || Ok(vec![left.matmul(right.t())?]))
         }
         _ => {
-            let lengths = lengths(0xA77E, 32, 10, 500);
+            let lengths = lengths_of_rows.map_or_else(|| lengths(0xA77E, 32, 10, 500), <[u32]>::to_vec);
             let tokens = || -> Result<RaggedTensor<f32>> { sequences(&lengths, device)?.try_into() };
             let (queries, keys, values) = (tokens()?, tokens()?, tokens()?);
             ragged::eval([queries.erased(), keys.erased(), values.erased()])?;
-            Box::new(move || Ok(vec![attention_job::attention(&queries, &keys, &values)?.into_erased()]))
+            match name {
+                "attention" => {
+                    Box::new(move || Ok(vec![attention_job::attention(&queries, &keys, &values)?.into_erased()]))
+                }
+                _ => Box::new(move || Ok(vec![queries.scaled_dot_product_attention(&keys, &values)?.into_erased()])),
+            }
         }
     })
 }

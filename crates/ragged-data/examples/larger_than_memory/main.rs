@@ -1,9 +1,9 @@
 //! Parquet files that are larger than the memory of the process:
-//! `cargo run --release --all-features --example larger_than_memory -- FOLDER [MIB]`.
+//! `cargo run --release --package ragged-data --features parquet --example larger_than_memory -- FOLDER [MIB]`.
 //!
 //! Writes two files into the folder if they are not there: 4 GiB (`MIB`) of short rows, and 512 MiB of short rows with a row of
-//! 400 MB among them. Reads each in batches of 64 MiB in a process whose data the system limits (`ulimit -d`), to 512 MiB and to
-//! 2 GiB, and prints sizes, peaks and speed.
+//! 400 MB among them. Reads each in batches of at most 64 MiB in a process whose data the system limits (`ulimit -d`), to 512 MiB
+//! and to 2 GiB, and prints sizes, peaks and speed. Batches end with a row group, which has 8 MiB of short rows here.
 
 mod file;
 
@@ -17,7 +17,7 @@ use ragged_data::parquet::{ReadOptions, batches};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Bytes of a batch.
+/// Most bytes of a batch.
 const TARGET: u64 = 64 << 20;
 
 /// The files: name, sizes, limit in MiB.

@@ -9,6 +9,8 @@ use ragged_data::item::Item;
 use ragged_data::tf::{Example, ExampleParser, FixedLenFeature, Partition, RaggedFeature, VarLenFeature};
 use serde_json::Value as Json;
 
+use crate::devices::devices;
+
 /// The file of messages that TensorFlow judged.
 pub fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tensorflow").join(name)
@@ -104,6 +106,24 @@ fn partitions_that_do_not_fit_are_errors() {
             assert!(text.contains(want) && text.contains("feature \"x\""), "{text}");
         }
     }
+}
+
+/// Limits are the ends of rows among the values of their own example; the first row begins at 0.
+#[test]
+fn row_limits_are_the_ends_of_rows() -> ragged::Result<()> {
+    let feature = RaggedFeature::new(DType::I64).value_key("v").partition(Partition::RowLimits("p".into()));
+    let parser = ExampleParser::new([("x", feature)])?;
+    let message = |values: &[i64], limits: &[i64]| {
+        Example::new().ints("v", values.to_vec()).ints("p", limits.to_vec()).to_bytes()
+    };
+    let messages = [message(&[7, 8, 9], &[2, 2, 3]), message(&[], &[]), message(&[5], &[0, 1])];
+    let (batch, single) = (parser.parse(&messages)?, parser.parse_single(&messages[0])?);
+    for device in devices() {
+        let text = |item: &Item| item.field("x").and_then(|x| x.tensor(&device)).map(|x| x.to_string());
+        assert_eq!(text(&batch)?, "<ragged.RaggedTensor [[[7, 8], [], [9]], [], [[], [5]]]>");
+        assert_eq!(text(&single)?, "<ragged.RaggedTensor [[7, 8], [], [9]]>");
+    }
+    Ok(())
 }
 
 type Row = (Vec<i64>, Vec<f32>, Vec<Vec<u8>>);

@@ -46,7 +46,7 @@ fn mutated_messages() {
 
 #[test]
 fn mutated_files() {
-    for compression in [Compression::None, Compression::Gzip] {
+    for compression in [Compression::None, Compression::Gzip, Compression::Zlib] {
         let mut writer = RecordWriter::new(Vec::new(), compression);
         (0..4).for_each(|i| writer.write(vec![i; 5 * usize::from(i)]).expect("a write to memory"));
         let good = writer.finish().expect("a write to memory");

@@ -1,5 +1,6 @@
 //! Both directions of rows.
 
+use ragged::operation::named;
 use ragged::{Result, Tensor};
 
 use super::recurrent::Recurrent;
@@ -7,7 +8,8 @@ use crate::variables::Variables;
 
 /// Two recurrent layers, one of which runs rows from their ends; their outputs side by side.
 ///
-/// The layers are made by a function of the name: `NAME/forward` and `NAME/backward`.
+/// The layers are made by a function of the name: `NAME/forward` and `NAME/backward`. Errors begin with the method of this layer,
+/// and name the layer of one direction.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Seed};
@@ -32,7 +34,8 @@ pub struct Bidirectional<L> {
 /// Making and calling.
 impl<L: Recurrent> Bidirectional<L> {
     /// The layers that `layer` makes of their names.
-    pub fn new(name: &str, layer: impl Fn(String) -> L) -> Self {
+    pub fn new(name: impl Into<String>, layer: impl Fn(String) -> L) -> Self {
+        let name = name.into();
         Self { forward: layer(format!("{name}/forward")), backward: layer(format!("{name}/backward")).backwards() }
     }
 
@@ -42,7 +45,7 @@ impl<L: Recurrent> Bidirectional<L> {
     /// As [`Recurrent::scan`].
     #[track_caller]
     pub fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
-        Tensor::concat(&[self.forward.call(v, x)?, self.backward.call(v, x)?], -1)
+        named("Bidirectional::call", || Tensor::concat(&[self.forward.call(v, x)?, self.backward.call(v, x)?], -1))
     }
 
     /// The outputs of both directions, of all elements.
@@ -51,6 +54,8 @@ impl<L: Recurrent> Bidirectional<L> {
     /// As [`Recurrent::scan`].
     #[track_caller]
     pub fn sequences(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
-        Tensor::concat(&[self.forward.sequences(v, x)?, self.backward.sequences(v, x)?], -1)
+        named("Bidirectional::sequences", || {
+            Tensor::concat(&[self.forward.sequences(v, x)?, self.backward.sequences(v, x)?], -1)
+        })
     }
 }

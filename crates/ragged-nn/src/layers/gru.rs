@@ -1,14 +1,20 @@
 //! Gated recurrent units.
 
+use ragged::operation::named;
 use ragged::{Result, ScannedRows, Tensor, s};
 
+use super::check_floats;
 use super::lstm::zeros;
-use super::recurrent::{Recurrent, narrow, vectors, wide};
+use super::recurrent::{Recurrent, all_outputs, last_outputs, narrow, vectors, wide};
 use crate::fault::argument;
 use crate::initializer::Initializer;
 use crate::variables::{Variables, computed_in};
 
-/// A layer of gated recurrent units along the rows of a tensor of vectors; see [`Recurrent`].
+const SCAN: &str = "Gru::scan";
+
+/// A layer of gated recurrent units along the rows of a tensor of vectors.
+///
+/// `call`, `sequences` and `backwards` are methods of the trait [`Recurrent`], which must be in scope.
 ///
 /// With `a` as the thirds of `x kernel + bias[0]`, and `b` as those of `h recurrent_kernel + bias[1]`, the gates are
 /// `z = sigmoid(a0 + b0)` and `r = sigmoid(a1 + b1)`, and the state and output is `h = z h + (1 - z) tanh(a2 + r b2)`.
@@ -57,11 +63,39 @@ impl Recurrent for Gru {
 
     #[track_caller]
     fn scan(&self, v: &Variables, x: &impl AsRef<Tensor>, states: &[Tensor]) -> Result<ScannedRows> {
-        const OP: &str = "Gru::scan";
-        let (x, name) = (x.as_ref(), &self.name);
-        let (width, units) = (vectors(OP, name, v, x)?, self.units);
+        named(SCAN, || self.scanned(v, x.as_ref(), states))
+    }
+
+    #[track_caller]
+    fn zeros(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Vec<Tensor>> {
+        const OP: &str = "Gru::zeros";
+        check_floats(OP, &self.name, v, x.as_ref())?;
+        Ok(vec![named(OP, || zeros(v, x.as_ref().dtype(), self.units))?])
+    }
+
+    #[track_caller]
+    fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
+        named("Gru::call", || last_outputs(self, v, x.as_ref()))
+    }
+
+    #[track_caller]
+    fn sequences(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
+        named("Gru::sequences", || all_outputs(self, v, x.as_ref()))
+    }
+}
+
+/// The recurrence.
+impl Gru {
+    /// [`Recurrent::scan`], within [`named`].
+    fn scanned(&self, v: &Variables, x: &Tensor, states: &[Tensor]) -> Result<ScannedRows> {
+        let name = &self.name;
+        let (width, units) = (vectors(SCAN, name, v, x)?, self.units);
+        if states.len() != 1 {
+            let given = states.len();
+            return Err(argument(SCAN, format!("layer {name:?} has the state h, but is given {given}")));
+        }
         let made = |part: &str, shape: &[usize], first: Initializer| {
-            v.made(OP, &format!("{name}/{part}"), x.dtype(), shape, &first)
+            v.made(SCAN, &format!("{name}/{part}"), x.dtype(), shape, &first)
         };
         let kernel = made("kernel", &[width, 3 * units], Initializer::GlorotUniform)?;
         let recurrent = made("recurrent_kernel", &[units, 3 * units], Initializer::Orthogonal)?;
@@ -71,11 +105,9 @@ impl Recurrent for Gru {
             a = a.add(&bias.slice(s![0])?)?;
             of_state = Some(bias.slice(s![1])?.cast(computed_in(x.dtype()))?);
         }
-        let (a, recurrent, states) = wide(OP, name, (&a, &recurrent), states, self.is_backwards)?;
+        let (a, recurrent, states) = wide(SCAN, name, (&a, &recurrent), states, self.is_backwards)?;
         let found = a.scan_rows(states, |states, a| {
-            let [h] = states else {
-                return Err(argument(OP, format!("layer {name:?} has the state h, but is given {}", states.len())));
-            };
+            let h = &states[0];
             let mut b = h.matmul(&recurrent)?;
             if let Some(bias) = &of_state {
                 b = (&b + bias)?;
@@ -88,9 +120,5 @@ impl Recurrent for Gru {
             Ok((vec![h.clone()], vec![h]))
         })?;
         narrow(found, x.dtype())
-    }
-
-    fn zeros(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Vec<Tensor>> {
-        Ok(vec![zeros(v, x.as_ref().dtype(), self.units)?])
     }
 }

@@ -20,7 +20,7 @@ pub use lstm::Lstm;
 pub use multi_head_attention::MultiHeadAttention;
 pub use recurrent::Recurrent;
 
-use ragged::{Result, Tensor};
+use ragged::{DType, Result, Tensor};
 
 use crate::fault::argument;
 use crate::variables::Variables;
@@ -52,9 +52,13 @@ fn check_device(op: &'static str, layer: &str, v: &Variables, x: &Tensor) -> Res
 /// Refuses tensors that do not hold floats, or are on another device than the variables.
 #[track_caller]
 fn check_floats(op: &'static str, layer: &str, v: &Variables, x: &Tensor) -> Result<()> {
-    if !x.dtype().is_float() {
-        let is = x.dtype();
-        return Err(argument(op, format!("layer {layer:?} takes floats, but is given {is}; cast it")));
+    let is = x.dtype();
+    if !is.is_float() {
+        let hint = match is {
+            DType::Str => "hash strings to ids (`to_hash_bucket_fast`), and look the ids up by an `Embedding`",
+            _ => "cast it, or look ids up by an `Embedding`",
+        };
+        return Err(argument(op, format!("layer {layer:?} takes floats, but is given {is}; {hint}")));
     }
     check_device(op, layer, v, x)
 }

@@ -26,7 +26,8 @@ use crate::variables::{Variables, computed_in};
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub trait Recurrent: Sized {
-    /// Runs rows from their ends.
+    /// Runs rows from their ends. Outputs stay in the order of the elements of `x`; those of Keras's `go_backwards` have the
+    /// reversed order.
     #[must_use]
     fn backwards(self) -> Self;
 
@@ -36,31 +37,53 @@ pub trait Recurrent: Sized {
     /// # Errors
     /// A tensor without rows of vectors, a dtype other than floats, another width or dtype than that of the variables;
     /// initial states of another number, shape or dtype.
+    #[track_caller]
     fn scan(&self, v: &Variables, x: &impl AsRef<Tensor>, initial: &[Tensor]) -> Result<ScannedRows>;
 
     /// Initial states of zeros for rows of that tensor.
     ///
     /// # Errors
-    /// A dtype other than floats.
+    /// A dtype other than floats; another device than that of the variables.
+    #[track_caller]
     fn zeros(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Vec<Tensor>>;
 
     /// The output of the last element of each row: zeros for empty rows.
     ///
     /// # Errors
     /// As [`scan`](Self::scan).
+    #[track_caller]
     fn call(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
-        let states = self.scan(v, x, &self.zeros(v, x)?)?.states;
-        states.into_iter().next().ok_or_else(|| argument("call", "a recurrence without states"))
+        last_outputs(self, v, x.as_ref())
     }
 
     /// The outputs of all elements, in the rows of `x`.
     ///
     /// # Errors
     /// As [`scan`](Self::scan).
+    #[track_caller]
     fn sequences(&self, v: &Variables, x: &impl AsRef<Tensor>) -> Result<Tensor> {
-        let outputs = self.scan(v, x, &self.zeros(v, x)?)?.outputs;
-        outputs.into_iter().next().ok_or_else(|| argument("sequences", "a recurrence without outputs"))
+        all_outputs(self, v, x.as_ref())
     }
+}
+
+/// The output of the last element of each row.
+#[track_caller]
+pub(super) fn last_outputs(layer: &impl Recurrent, v: &Variables, x: &Tensor) -> Result<Tensor> {
+    let mut states = layer.scan(v, x, &layer.zeros(v, x)?)?.states;
+    if states.is_empty() {
+        return Err(argument("Recurrent::call", "a recurrence without states"));
+    }
+    Ok(states.swap_remove(0))
+}
+
+/// The outputs of all elements.
+#[track_caller]
+pub(super) fn all_outputs(layer: &impl Recurrent, v: &Variables, x: &Tensor) -> Result<Tensor> {
+    let mut outputs = layer.scan(v, x, &layer.zeros(v, x)?)?.outputs;
+    if outputs.is_empty() {
+        return Err(argument("Recurrent::sequences", "a recurrence without outputs"));
+    }
+    Ok(outputs.swap_remove(0))
 }
 
 /// The width of the vectors of a tensor of rows of vectors of floats.

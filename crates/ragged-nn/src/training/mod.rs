@@ -248,9 +248,14 @@ impl<const N: usize> Training<N> {
     }
 
     /// The state: the number of steps, named `step`, the learning rate of the next one, named `learning_rate`, and what the
-    /// optimizer keeps for each variable, named `OPTIMIZER/SLOT/VARIABLE`. [`Variables::add_to`] and [`Variables::restore`] save
-    /// it and give it back, so that training continues with the same bits. The names are complete: `restore` ignores the other
+    /// optimizer keeps for each variable, named `OPTIMIZER/SLOT/VARIABLE`. The names are complete: `restore` ignores the other
     /// tensors of a file, such as slots of variables that this step does not train.
+    ///
+    /// [`Variables::add_to`] saves the state, and [`Variables::restore`] gives it to a step of the same function and optimizer.
+    /// Training then continues with the same bits if the variables are restored too and, for a model with
+    /// [`Dropout`](crate::Dropout), have the seed of the first training: files do not contain the seed, and the dropped values
+    /// depend on it. The restored learning rate replaces the one of the new optimizer; [`Self::set_learning_rate`] changes it
+    /// afterwards.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Seed};

@@ -36,7 +36,7 @@ impl Variables {
     /// Takes the variables of a model. Variables that exist keep their place, and whether they are trainable; the others
     /// are made, in the order of their names. From then on, a layer that asks for another name is an error, so that a misspelt
     /// name does not get random values; [`Self::allow_new`] permits other names. The state of a training step takes the tensors
-    /// that it has, and no others.
+    /// that it has, and no others; its learning rate is then that of the file. The seed stays that of these variables.
     ///
     /// # Errors
     /// A variable that the model lacks, or that has another dtype or shape there; a variable of the model that is ragged; a call

@@ -114,6 +114,12 @@ fn layers_name_themselves() -> Result<()> {
         Dropout::new("drop", 0.5).call(&v, &rows.reduce_sum(..)?),
         "Dropout::call: layer \"drop\" takes a tensor of rank 1 or more",
     );
+    let text = RaggedTensor::from_nested([["a"]], &cpu())?;
+    fails(
+        Dense::new("out", 1).call(&v, &text),
+        "Dense::call: layer \"out\" takes floats, but is given str; hash strings to ids (`to_hash_bucket_fast`), and look the \
+         ids up by an `Embedding`",
+    );
     let one = MultiHeadAttention::new("heads", 1, 2);
     fails(one.call(&v, &rows, &rows), "MultiHeadAttention::call: layer \"heads\" takes a tensor of vectors");
     fails(one.call(&v, &ids, &ids), "MultiHeadAttention::call: layer \"heads\" takes floats, but is given i32");
@@ -150,26 +156,35 @@ fn losses_compare_shapes() -> Result<()> {
     );
     fails(ragged_nn::mean_squared_error(&x, &y), "mean_squared_error: the predictions are an f32 of shape [2, 2]");
     fails(ragged_nn::mean_squared_error(&x, &text), "mean_squared_error: the labels are strings");
+    // Labels without the last dimension.
+    let column = dense(&[0.5; 2], &[2, 1], &cpu())?;
+    fails(
+        ragged_nn::binary_cross_entropy_with_logits(&column, &y),
+        "binary_cross_entropy_with_logits: the predictions are an f32 of shape [2, 1], but the labels are an f32 of shape [2]; \
+         their shapes must be equal: `labels.expand_dims(-1)?` adds the last dimension",
+    );
+    ragged_nn::binary_cross_entropy_with_logits(&column, &y.expand_dims(-1)?)?.to_host()?;
     // One label per row is not repeated along the row.
     let rows = RaggedTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![4.0]], &cpu())?.into_erased();
     let one = dense(&[0.0; 2], &[2, 1], &cpu())?;
     for (a, b, shape) in [(&rows, &one, "[2, None]"), (&one, &rows, "[2, 1]")] {
-        let [errors, cross] = [ragged_nn::mean_squared_error(a, b), ragged_nn::categorical_cross_entropy(a, b)];
-        for (op, result) in [("mean_squared_error", errors), ("categorical_cross_entropy", cross)] {
+        let [errors, cross] =
+            [ragged_nn::mean_squared_error(a, b), ragged_nn::categorical_cross_entropy_with_logits(a, b)];
+        for (op, result) in [("mean_squared_error", errors), ("categorical_cross_entropy_with_logits", cross)] {
             fails(result, &format!("{op}: the predictions are an f32 of shape {shape}"));
         }
     }
     fails(
-        ragged_nn::categorical_cross_entropy(&x.reduce_sum(..)?, &x.reduce_sum(..)?),
-        "categorical_cross_entropy: the logits must be vectors, but are a scalar",
+        ragged_nn::categorical_cross_entropy_with_logits(&x.reduce_sum(..)?, &x.reduce_sum(..)?),
+        "categorical_cross_entropy_with_logits: the logits must be vectors, but are a scalar",
     );
     fails(
-        ragged_nn::sparse_categorical_cross_entropy(&x, &x),
-        "sparse_categorical_cross_entropy: the logits are an f32 of shape [2, 2], and the labels an f32 of shape [2, 2]",
+        ragged_nn::sparse_categorical_cross_entropy_with_logits(&x, &x),
+        "sparse_categorical_cross_entropy_with_logits: the logits are an f32 of shape [2, 2], and the labels an f32 of shape",
     );
     fails(
-        ragged_nn::sparse_categorical_cross_entropy(&x, &classes)?.to_host(),
-        "sparse_categorical_cross_entropy: an index is out of range: 5 for size 2",
+        ragged_nn::sparse_categorical_cross_entropy_with_logits(&x, &classes)?.to_host(),
+        "sparse_categorical_cross_entropy_with_logits: an index is out of range: 5 for size 2",
     );
     Ok(())
 }
@@ -313,11 +328,11 @@ fn a_check_that_fails_in_a_step_is_the_error_of_reads() -> Result<()> {
         let bad = RaggedTensor::from_nested([0, 3], &device)?.into_erased();
         let mut v = Variables::new(&device, Seed(7));
         let mut step = Training::trace(&mut v, [&x, &good], Sgd::new(0.1).momentum(0.9), |v, [x, y]| {
-            ragged_nn::sparse_categorical_cross_entropy(&Dense::new("out", 2).call(v, x)?, y)
+            ragged_nn::sparse_categorical_cross_entropy_with_logits(&Dense::new("out", 2).call(v, x)?, y)
         })?;
         let file = step.state().add_to(v.add_to(SavedModel::new())).to_bytes()?;
         let expected = step.run(&mut v, [&x, &good])?.to_string();
-        let message = "sparse_categorical_cross_entropy: an index is out of range";
+        let message = "sparse_categorical_cross_entropy_with_logits: an index is out of range";
         fails(step.run(&mut v, [&x, &bad])?.to_host(), message);
         fails(v.get("out/kernel")?.to_host(), message);
         fails(step.run(&mut v, [&x, &good])?.to_host(), message);

@@ -96,11 +96,12 @@ fn clipped_gradients_have_keras_values() -> Result<()> {
 
 type Loss = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
-const LOSSES: [(&str, Loss); 4] = [
+const LOSSES: [(&str, Loss); 5] = [
     ("binary_cross_entropy", |x, y| ragged_nn::binary_cross_entropy_with_logits(x, y)),
     ("mean_squared_error", |x, y| ragged_nn::mean_squared_error(x, y)),
-    ("categorical_cross_entropy", |x, y| ragged_nn::categorical_cross_entropy(x, y)),
-    ("sparse_categorical_cross_entropy", |x, y| ragged_nn::sparse_categorical_cross_entropy(x, y)),
+    ("categorical_cross_entropy", |x, y| ragged_nn::categorical_cross_entropy_with_logits(x, y)),
+    ("sparse_categorical_cross_entropy", |x, y| ragged_nn::sparse_categorical_cross_entropy_with_logits(x, y)),
+    ("binary_cross_entropy_of_probabilities", |x, y| ragged_nn::binary_cross_entropy(x, y)),
 ];
 
 /// The predictions as they are, and as the rows of a ragged tensor with an empty row.

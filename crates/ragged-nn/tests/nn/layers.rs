@@ -100,10 +100,13 @@ fn classes_that_cannot_be_have_no_entropy() -> Result<()> {
     for device in devices() {
         let logits = RaggedTensor::from_nested([[0.0, f32::NEG_INFINITY]], &device)?;
         let labels = RaggedTensor::from_nested([[1, 0]], &device)?;
-        let loss = |x: &[Tensor]| ragged_nn::categorical_cross_entropy(&x[0], &labels);
+        let loss = |x: &[Tensor]| ragged_nn::categorical_cross_entropy_with_logits(&x[0], &labels);
         let (loss, gradient) = ragged::value_and_grad(loss, [&logits])?;
         assert_eq!((numbers(&loss)?, numbers(&gradient[0])?), (vec![0.0], vec![0.0, 0.0]), "{device:?}");
-        let sparse = ragged_nn::sparse_categorical_cross_entropy(&logits, &RaggedTensor::from_nested([0], &device)?)?;
+        let sparse = ragged_nn::sparse_categorical_cross_entropy_with_logits(
+            &logits,
+            &RaggedTensor::from_nested([0], &device)?,
+        )?;
         assert_eq!(numbers(&sparse)?, [0.0], "{device:?}");
     }
     Ok(())

@@ -3,7 +3,8 @@
 use ragged::{Device, RaggedTensor, Result, Seed, Tensor, s};
 use ragged_nn::{Bidirectional, Dense, Gru, Lstm, Recurrent, RmsProp, Training, Variables, mean_squared_error};
 
-use crate::devices::{bits, devices, numbers};
+use crate::devices::{bits, dense, devices, numbers};
+use crate::errors::fails;
 
 /// Rows of vectors, the second one empty.
 fn rows(device: &Device) -> Result<Tensor> {
@@ -123,14 +124,79 @@ fn a_layer_of_both_directions_is_trained_with_equal_bits() -> Result<()> {
     Ok(())
 }
 
+/// Errors of a layer begin with the method that was called, and have the line of the call.
+fn is_refused<L: Recurrent>(name: &str, layer: &L, x: &Tensor, message: &str) -> Result<()> {
+    let v = Variables::new(&Device::cpu(), Seed(7));
+    fails(layer.call(&v, x), &format!("{name}::call: {message}"));
+    fails(layer.sequences(&v, x), &format!("{name}::sequences: {message}"));
+    assert!(v.names().is_empty(), "{:?}", v.names());
+    let zero = dense(&[0.0; 2], &[1, 2], &Device::cpu())?;
+    fails(layer.scan(&v, x, &[zero.clone(), zero]), &format!("{name}::scan: {message}"));
+    Ok(())
+}
+
 #[test]
-fn misuse() -> Result<()> {
+fn inputs_that_are_no_rows_of_vectors_of_floats_are_refused() -> Result<()> {
+    let device = Device::cpu();
+    let numbers = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![]], &device)?.into_erased();
+    let ids = RaggedTensor::from_nested([vec![1, 2], vec![]], &device)?.into_erased();
+    let words = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &device)?.into_erased();
+    let to_ids = "hash strings to ids (`to_hash_bucket_fast`), and look the ids up by an `Embedding`";
+    for (x, what) in [
+        (&numbers, "takes a tensor of vectors, but is given an f32 of shape [2, None]".to_owned()),
+        (&ids, "takes floats, but is given i32; cast it, or look ids up by an `Embedding`".to_owned()),
+        (&words, format!("takes floats, but is given str; {to_ids}")),
+    ] {
+        let message = format!("layer \"lines\" {what}");
+        is_refused("Lstm", &Lstm::new("lines", 2), x, &message)?;
+        is_refused("Gru", &Gru::new("lines", 2), x, &message)?;
+        let v = Variables::new(&device, Seed(7));
+        let both = Bidirectional::new("both", |name| Gru::new(name, 2));
+        let message = format!("layer \"both/forward\" {what}");
+        fails(both.call(&v, x), &format!("Bidirectional::call: {message}"));
+        fails(both.sequences(&v, x), &format!("Bidirectional::sequences: {message}"));
+    }
+    let v = Variables::new(&device, Seed(7));
+    let message = format!("layer \"lines\" takes floats, but is given str; {to_ids}");
+    fails(Lstm::new("lines", 2).zeros(&v, &words), &format!("Lstm::zeros: {message}"));
+    fails(Gru::new("lines", 2).zeros(&v, &words), &format!("Gru::zeros: {message}"));
+    Ok(())
+}
+
+#[test]
+fn other_widths_than_those_of_the_variables_are_refused() -> Result<()> {
     let device = Device::cpu();
     let (v, x) = (Variables::new(&device, Seed(7)), rows(&device)?);
-    let words = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![]], &device)?;
-    let error = Lstm::new("lines", 2).call(&v, &words).unwrap_err().to_string();
-    assert!(error.starts_with("Lstm::scan: layer \"lines\" takes a tensor of vectors"), "{error}");
-    let error = Lstm::new("lines", 2).scan(&v, &x, &[]).unwrap_err().to_string();
-    assert!(error.starts_with("scan_rows: there must be at least one state"), "{error}");
+    let wide = RaggedTensor::from_nested([vec![[1.0f32, 2.0, 3.0]], vec![]], &device)?;
+    let (lstm, gru) = (Lstm::new("lstm", 2), Gru::new("gru", 2));
+    let both = Bidirectional::new("both".to_owned(), |name| Lstm::new(name, 2));
+    lstm.call(&v, &x)?;
+    gru.call(&v, &x)?;
+    both.call(&v, &x)?;
+    let is = |name: &str, columns: usize| {
+        let was = format!("variable \"{name}/kernel\" is an f32 of shape [2, {columns}]");
+        format!("{was}, but is asked for as an f32 of shape [3, {columns}]")
+    };
+    fails(lstm.call(&v, &wide), &format!("Lstm::call: {}", is("lstm", 8)));
+    fails(lstm.sequences(&v, &wide), &format!("Lstm::sequences: {}", is("lstm", 8)));
+    fails(gru.call(&v, &wide), &format!("Gru::call: {}", is("gru", 6)));
+    fails(gru.sequences(&v, &wide), &format!("Gru::sequences: {}", is("gru", 6)));
+    fails(both.call(&v, &wide), &format!("Bidirectional::call: {}", is("both/forward", 8)));
+    fails(both.sequences(&v, &wide), &format!("Bidirectional::sequences: {}", is("both/forward", 8)));
+    Ok(())
+}
+
+#[test]
+fn initial_states_that_do_not_fit_are_refused() -> Result<()> {
+    let device = Device::cpu();
+    let (v, x) = (Variables::new(&device, Seed(7)), rows(&device)?);
+    let (lstm, gru) = (Lstm::new("lines", 2), Gru::new("words", 2));
+    fails(lstm.scan(&v, &x, &[]), "Lstm::scan: layer \"lines\" has the states h and c, but is given 0");
+    let two = lstm.zeros(&v, &x)?;
+    fails(gru.scan(&v, &x, &two), "Gru::scan: layer \"words\" has the state h, but is given 2");
+    let three_rows = vec![dense(&[0.0; 6], &[3, 2], &device)?; 2];
+    fails(lstm.scan(&v, &x, &three_rows), "Lstm::scan: initial state 0 has 3 entries for 4 rows");
+    let wide = dense(&[0.0; 3], &[1, 3], &device)?;
+    fails(gru.scan(&v, &x, &[wide]), "Gru::scan: ");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Results against methods of the engine.
 
 use arrow::array::ArrayRef;
-use ragged::{Device, Result, Tensor, opt};
+use ragged::{DType, Device, Result, Tensor, opt};
 use ragged_data::arrow::{FromArrow, ToArrow};
 
 use crate::calls::table;
@@ -26,6 +26,20 @@ fn bits_are_those_of_the_methods() {
         ("ragged_multiply(ragged_softmax(f), 100)", |on| of("f", on).softmax(1)?.multiply(100)),
         ("ragged_concat(n, m)", |on| Tensor::concat(&[of("n", on), of("m", on)], 1)),
         ("ragged_sum(nn, 2)", |on| of("nn", on).reduce_sum(2)),
+        ("ragged_cumsum(f, exclusive => true)", |on| of("f", on).cumsum(opt::exclusive(1))),
+        ("ragged_sort(w, descending => true)", |on| of("w", on).sort(opt::descending(1))),
+        ("ragged_top_k(f, 3)", |on| Ok(of("f", on).top_k(3, 1)?.0)),
+        ("ragged_quantile(f, '[0.25, 0.75]')", |on| of("f", on).quantile([0.25, 0.75], 1)),
+        ("ragged_sliding_windows(n, 2)", |on| of("n", on).sliding_windows(2, 1)),
+        ("ragged_unique(n)", |on| of("n", on).unique(1)),
+        ("ragged_softmax(ragged_cast(nn, 'Float32'), 2)", |on| of("nn", on).cast(DType::F32)?.softmax(2)),
+        ("ragged_to_hash_bucket_strong(w, 100, '[1, 2]')", |on| of("w", on).to_hash_bucket_strong(100, [1, 2])),
+        ("ragged_ngrams(w, '[1, 2]', '_')", |on| of("w", on).string_ngrams([1, 2], "_")),
+        ("ragged_set_union(n, m)", |on| of("n", on).set_union(&of("m", on))),
+        ("ragged_group_by_key(f, n)", |on| Ok(of("f", on).group_by_key(&of("n", on))?.1)),
+        ("ragged_run_lengths(n)", |on| Ok(of("n", on).run_lengths()?.1)),
+        ("ragged_ewm_mean(f, 0.5)", |on| of("f", on).ewm_mean(0.5, 1)),
+        ("ragged_searchsorted(ragged_sort(n), m)", |on| of("n", on).sort(1)?.searchsorted(&of("m", on))),
     ];
     for device in devices() {
         let session = Session::new(&device);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::super::number::Number;
 use super::super::simd::{self, Loop};
 use super::factor::Factor;
-use super::tile::{HALF, ROWS, Tile};
+use super::tile::{PANEL_ROWS, TILE_ROWS, Tile};
 use crate::graph::canonical_order::product::{BLOCK as TERMS, GROUP, SECTION};
 
 /// Terms per block of the canonical order. A panel of that many terms of columns stays in the L1 cache.
@@ -18,7 +18,7 @@ const BLOCK: [usize; 2] = [96, 256];
 /// Packed blocks of both factors. Consecutive products share them.
 #[derive(Debug)]
 pub(crate) struct Panels<T, const N: usize> {
-    rows: Vec<[T; ROWS]>,
+    rows: Vec<[T; PANEL_ROWS]>,
     columns: Vec<[T; N]>,
 }
 
@@ -134,7 +134,7 @@ impl<T: Number, const N: usize> Sums<'_, '_, T, N> {
         }
         let (mut m, mut n) = (out.len(), out.first().map_or(0, |row| row.len()));
         // A narrow product is computed as its transpose where that fills the tiles better.
-        let padded = |m: usize, n: usize| m.next_multiple_of(HALF) * n.next_multiple_of(N);
+        let padded = |m: usize, n: usize| m.next_multiple_of(TILE_ROWS) * n.next_multiple_of(N);
         let is_transposed = n < N && padded(n, m) < padded(m, n);
         if is_transposed {
             (left, right, m, n) = (right, left, n, m);
@@ -148,11 +148,12 @@ impl<T: Number, const N: usize> Sums<'_, '_, T, N> {
                 right.pack(columns.clone(), terms.clone(), b);
                 for i in (0..m).step_by(BLOCK[0]) {
                     let rows = i..m.min(i + BLOCK[0]);
-                    let a = first_of(&mut panels.rows, [T::default(); ROWS], rows.len().div_ceil(ROWS) * depth);
+                    let a =
+                        first_of(&mut panels.rows, [T::default(); PANEL_ROWS], rows.len().div_ceil(PANEL_ROWS) * depth);
                     left.pack(rows.clone(), terms.clone(), a);
                     for (b, column) in b.chunks_exact(depth).zip(columns.clone().step_by(N)) {
-                        for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
-                            let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
+                        for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(PANEL_ROWS)) {
+                            let size = (PANEL_ROWS.min(rows.end - row), N.min(columns.end - column));
                             let tile = Tile { row, column, size, is_transposed };
                             tile.compute::<T, N, HAS_FMA, IS_WIDE>((a, b), in_runs, first > all.start, out);
                         }
@@ -234,12 +235,12 @@ impl<T: Number, const N: usize> PackedProduct<'_, '_, T, N> {
         for first in (0..*terms).step_by(TERMS_PER_BLOCK) {
             let block = first..(*terms).min(first + TERMS_PER_BLOCK);
             let depth = block.len();
-            let a = first_of(&mut panels.rows, [T::default(); ROWS], out.len().div_ceil(ROWS) * depth);
+            let a = first_of(&mut panels.rows, [T::default(); PANEL_ROWS], out.len().div_ceil(PANEL_ROWS) * depth);
             left.pack(0..out.len(), block, a);
             let b = &columns[width * first..][..width * depth];
             for (b, column) in b.chunks_exact(depth).zip((0..*n).step_by(N)) {
-                for (a, row) in a.chunks_exact(depth).zip((0..out.len()).step_by(ROWS)) {
-                    let size = (ROWS.min(out.len() - row), N.min(n - column));
+                for (a, row) in a.chunks_exact(depth).zip((0..out.len()).step_by(PANEL_ROWS)) {
+                    let size = (PANEL_ROWS.min(out.len() - row), N.min(n - column));
                     let tile = Tile { row, column, size, is_transposed: false };
                     tile.compute::<T, N, HAS_FMA, IS_WIDE>((a, b), in_runs, first > 0, out);
                 }

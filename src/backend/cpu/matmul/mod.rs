@@ -86,7 +86,7 @@ fn batches_of(inputs: &Inputs, p: &Product<InPlan>, count: usize, room: usize) -
     batches
 }
 
-/// Computes the products with register tiles of `N` columns, which are two AVX2 vectors. Elements of `out` without a
+/// Computes the products with register tiles of `N` columns, which are two AVX2 vectors or one of AVX-512. Elements of `out` without a
 /// result are 0.
 fn typed<T: Value + Number + ArrayElement, const N: usize>(
     inputs: &Inputs,

@@ -55,10 +55,7 @@ const SIZES: [(usize, usize, usize); 22] = [
 
 /// Checks the loops of each set of vector instructions that the processor has.
 fn check<T: Number + Debug, const N: usize>(value: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
-    #[cfg(target_arch = "x86_64")]
-    simd::for_each_vectors(|_| check_one::<T, N>(&value, &bits));
-    #[cfg(not(target_arch = "x86_64"))]
-    check_one::<T, N>(value, bits);
+    simd::for_each_vectors(|| check_one::<T, N>(&value, &bits));
 }
 
 fn check_one<T: Number + Debug, const N: usize>(value: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {

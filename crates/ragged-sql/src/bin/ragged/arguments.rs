@@ -60,7 +60,7 @@ pub struct Run {
     /// The format of the output, where it does not follow from the name.
     #[arg(short, long, value_enum)]
     pub format: Option<Format>,
-    /// `cpu`, `gpu`, or a part of the name of an adapter.
+    /// `cpu`, `gpu` (the first adapter), `best` (a real GPU, else the CPU), or a part of the name of an adapter.
     #[arg(short, long, value_name = "DEVICE", default_value = "cpu")]
     pub device: String,
     /// Most memory of the query and of the device each, such as 512MB or 2GB.
