@@ -1,8 +1,9 @@
 //! Rows in the order of the inputs.
 //!
-//! DataFusion reads files in several partitions, which take files from each other, and joins what they give in the order in which
-//! they give it. A query that computes or chooses each row by itself keeps their order if each partition has its own part of the
-//! files and the partitions are read in turn. For several threads to work at a time, the parts are small and some are read ahead.
+//! DataFusion reads files in several partitions. A partition that is done takes files of others, and the rows are those of
+//! whichever partition is first. A query that computes or chooses each row by itself keeps the order of the files if each
+//! partition has its own part of one file, and the partitions are read one after the other. So that several threads work at a
+//! time, the parts are small, and some are computed in advance.
 
 mod stream;
 
