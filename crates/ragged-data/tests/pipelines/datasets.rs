@@ -209,15 +209,6 @@ fn padding_of_matrices_and_strings() {
 }
 
 #[test]
-fn a_million_rows_record_nothing() {
-    let dataset = numbers(1_000_000);
-    let before = Device::cpu().stats();
-    let batches = dataset.batch(100_000);
-    assert_eq!(lengths(&batches), [100_000; 10]);
-    assert_eq!(Device::cpu().stats().dispatches, before.dispatches);
-}
-
-#[test]
 fn files_of_examples_become_batches() {
     let path = std::env::temp_dir().join(format!("ragged-data-{}.tfrecord", std::process::id()));
     let mut writer = RecordWriter::create(&path, Compression::Gzip).expect("a file");
